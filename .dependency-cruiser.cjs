@@ -101,7 +101,7 @@ module.exports = {
       { path: "^src/capture/" },
       { path: "^src/", pathNot: "^src/(capture|model|config|privacy|store|telemetry)/" },
     ),
-    // What it runs is decided by files of repositories: it knows nothing of agents, transcripts or backends
+    // It runs commands of the user and of repositories: it knows nothing of agents, transcripts or backends
     rule(
       "bridge-hosts-alone",
       { path: "^src/bridge/" },
@@ -109,7 +109,7 @@ module.exports = {
         path: "^src/",
         pathNot: [
           "^src/(bridge|model|config|store|capture|session|convert|text|agents/shared)/",
-          "^src/(context|registration/discovery|intake/inbox-file)\\.ts$",
+          "^src/(context|own-file|registration/discovery|intake/inbox-file)\\.ts$",
         ],
       },
     ),

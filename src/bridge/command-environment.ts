@@ -1,9 +1,9 @@
-import { existsSync, realpathSync } from "node:fs";
-import { userInfo } from "node:os";
+import { realpathSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, relative, sep } from "node:path";
 import { foldersUpToRoot } from "../config/project-files.ts";
 import { BRIDGE_VARIABLE } from "../intake/inbox-file.ts";
 import { ONLY_FROM_PATH, systemProgram } from "../model/system-program.ts";
+import { userVariables } from "./system-environment.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -16,8 +16,8 @@ interface ProgramSearch {
 
 /**
  * The environment of a command: what programs need to find themselves, the user and the language. Its values are those that
- * `bridge allow` recorded and those that the system gives. None is from the environment of a drain, which an agent starts: a
- * repository's settings file sets variables of its agent.
+ * `bridge allow` recorded and those that the system gives, never those of a drain: an agent starts it, and a repository's settings can
+ * set the agent's variables.
  *
  * @param recorded what `keptVariables` returned when the user allowed the file
  */
@@ -25,7 +25,7 @@ export function commandEnvironment(recorded: Variables, search: ProgramSearch): 
   return {
     ...keptVariables(recorded),
     PATH: programPath(recorded, search),
-    ...(process.platform === "win32" ? ONLY_FROM_PATH : { ...ofSystem(), HOME: search.home }),
+    ...(process.platform === "win32" ? ONLY_FROM_PATH : userVariables(search.home)),
     [BRIDGE_VARIABLE]: "openhook-otel",
   };
 }
@@ -55,22 +55,6 @@ export function programPath(env: Variables, { projects, home }: ProgramSearch): 
 
 const defaultPath = (env: Variables): string =>
   process.platform === "win32" ? dirname(systemProgram("cmd.exe", env)) : "/usr/local/bin:/usr/bin:/bin";
-
-/** Also the session of the desktop, which is another one after each login. */
-function ofSystem(): Readonly<Record<string, string>> {
-  const runtime = `/run/user/${process.getuid?.()}`;
-  const desktop = existsSync(`${runtime}/bus`) && {
-    XDG_RUNTIME_DIR: runtime,
-    DBUS_SESSION_BUS_ADDRESS: `unix:path=${runtime}/bus`,
-  };
-  try {
-    const { username, shell } = userInfo();
-    return { USER: username, LOGNAME: username, ...(shell !== null && { SHELL: shell }), ...desktop };
-  } catch {
-    // The user has no entry
-    return { ...desktop };
-  }
-}
 
 const isKept = (name: string): boolean => name.toUpperCase() === "PATH" || KEPT.has(name.toUpperCase());
 

@@ -20,7 +20,7 @@ import { type BridgeCommandState, commandsWithQueue } from "../store/bridge-stat
 import { sessionById } from "../store/sessions.ts";
 import type { Bridge, BridgeDeps } from "./bridge.ts";
 import { commandEnvironment } from "./command-environment.ts";
-import { consentTo, readConsents } from "./consent.ts";
+import { type Consent, consentTo, readConsents } from "./consent.ts";
 import { envelopeLine, type HandoverForm, hasEnvelope } from "./envelope.ts";
 import { RunningCommands } from "./leftover.ts";
 import {
@@ -167,20 +167,19 @@ export class BridgeHost implements Bridge {
     }
   }
 
-  async #run(file: RegistrationFile, { command }: BridgeCommand, queued: QueuedEnvelope): Promise<BridgeResult> {
+  async #run(file: AllowedFile, { command }: BridgeCommand, queued: QueuedEnvelope): Promise<BridgeResult> {
     const { db, env, loaded, log, places, platform } = this.#deps;
-    const { path, folder } = file;
+    const { path, folder, environment } = file;
     const session = sessionById(db, queued.session);
     const level = levelOf({ loaded }, session);
     const projects = [path === userFileOf(places) ? undefined : folder, session.cwd, env[HOOK_FOLDER]];
-    const consent = consentTo(readConsents(places), file);
     const input = envelopeLine(db, queued, this.#formAt(level));
     if (input === undefined) return { kind: "withheld" };
     let pid: number | undefined;
     const reason = await ran(() =>
       runCommand({
         ...{ command, folder, input, platform, timeoutMs: loaded.config.bridge.timeoutMs },
-        env: commandEnvironment(consent?.environment ?? {}, {
+        env: commandEnvironment(environment, {
           projects: projects.filter((one) => one !== undefined),
           home: places.home,
         }),
@@ -222,10 +221,11 @@ export class BridgeHost implements Bridge {
   }
 
   /** The file, if the user allowed it as it is now. */
-  #allowed(path: string): RegistrationFile | undefined {
+  #allowed(path: string): AllowedFile | undefined {
     const file = readRegistrationFile(path, this.#runner);
     if (file === undefined || "problem" in file) return undefined;
-    return consentTo(readConsents(this.#deps.places), file) === undefined ? undefined : file;
+    const consent = consentTo(readConsents(this.#deps.places), file);
+    return consent && { ...file, environment: consent.environment };
   }
 
   /** Whether the user revoked consent to the file, whatever its content was. */
@@ -233,6 +233,8 @@ export class BridgeHost implements Bridge {
     return readConsents(this.#deps.places)?.every((one) => one.path !== path) === true;
   }
 }
+
+type AllowedFile = RegistrationFile & Pick<Consent, "environment">;
 
 const DAY_MS = 86_400_000;
 /** How long a registration file is not read again for new events. */

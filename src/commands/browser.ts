@@ -45,7 +45,7 @@ export function tunnelText(link: string, { env }: Pick<Context, "env">): string 
 /** Browsers that are installed as snaps cannot read below hidden folders, such as the state directory. */
 const SNAPS = "/var/lib/snapd/desktop";
 const FOLDER = "openhook-otel-view-";
-/** A browser that is not there by now does not come: the file is of a `view` that was killed. */
+/** A file that is older is left from a `view` that was killed: a browser reads it within seconds. */
 const LEFT_MS = 3_600_000;
 
 /** @returns the path of a new file that only this user can read */

@@ -144,7 +144,9 @@ function putOne(layer: Layer, target: Target, value: unknown, origin: Origin): v
     // Do not quote the name: it may be "authorization: Bearer x"
     refuse(layer, { setting }, badName, origin);
   } else if (why !== undefined) {
-    refuse(layer, target, why.startsWith("must") ? `${why}, not ${found(setting, value)}` : why, origin);
+    // The advice, after a colon, stays at the end
+    const full = why.replace(/^must .*?(?=: |$)/, (must) => `${must}, not ${found(setting, value)}`);
+    refuse(layer, target, full, origin);
   } else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
     layer.values.set(keyOf(target), { value, source: origin.source });
   }

@@ -172,11 +172,13 @@ function overlay(layers: Layers): Effective {
   const effective: Effective = new Map();
   const order = highestFirst(layers);
   for (const setting of SETTINGS) {
+    // `bindHeaders` adds those
+    if (isHeaders(setting.key)) continue;
     if (setting.kind === "map") {
-      if (!setting.secret) for (const [key, value] of entriesOf(order, setting)) effective.set(key, value);
+      for (const [key, value] of entriesOf(order, (one) => one.startsWith(`${setting.key}.`)))
+        effective.set(key, value);
       continue;
     }
-    if (PROVIDERS.some((name) => setting.path[0] === "otlp" && setting.path.at(-1) === name)) continue;
     const top = order.find((layer) => layer.values.has(setting.key) || layer.broken.has(setting.key));
     const value = top?.values.get(setting.key);
     if (value !== undefined) effective.set(setting.key, value);
@@ -194,11 +196,11 @@ const isUnreadable = (layers: Layers, { key }: Setting): boolean =>
   DELETES.has(key) &&
   (layers.file.unreadable || layers.machine.unreadable || highestFirst(layers).some(({ refused }) => refused.has(key)));
 
-/** Entries of a map over all these places; the highest wins for each. */
-function entriesOf(order: readonly Layer[], setting: Pick<Setting, "key">): ReadonlyMap<string, Given> {
+/** Values over all these places whose keys are wanted, e.g. the entries of a map; the highest place wins for each. */
+function entriesOf(order: readonly Layer[], isWanted: (key: string) => boolean): ReadonlyMap<string, Given> {
   const entries = new Map<string, Given>();
   for (const { values } of order.toReversed()) {
-    for (const [key, value] of values) if (key.startsWith(`${setting.key}.`)) entries.set(key, value);
+    for (const [key, value] of values) if (isWanted(key)) entries.set(key, value);
   }
   return entries;
 }
@@ -256,9 +258,6 @@ function isBroken(order: readonly Layer[], { key, kind }: Setting): boolean {
 
 // 4. Headers
 
-/** Settings that provide headers. They are secret as the headers are, and go only where these may go. */
-const PROVIDERS = ["headersCommand", "headersFile"] as const;
-
 /** Adds the headers that may go to each signal's destination. @returns a warning for each place whose headers may not */
 function bindHeaders(effective: Effective, layers: Layers, otelAsGiven: OtelLayer): readonly string[] {
   const warnings = new Set<string>();
@@ -269,36 +268,28 @@ function bindHeaders(effective: Effective, layers: Layers, otelAsGiven: OtelLaye
     const allowed = order.filter((layer) => {
       const named = originNamed(layer === layers.otel ? otelAsGiven : layer, signal);
       if (destination === undefined || named === undefined || named === originOf(destination)) return true;
-      const [refused] = [
-        ...keysFor(signal, "headers").flatMap((key) => [...entriesOf([layer], { key }).values()]),
-        ...PROVIDERS.flatMap((name) => keysFor(signal, name).flatMap((key) => layer.values.get(key) ?? [])),
-      ];
+      const [refused] = [`otlp.${signal}`, "otlp"].flatMap((group) => [...headersIn([layer], group).values()]);
       if (refused !== undefined) warnings.add(refusal(refused.source, named, originOf(destination)));
       return false;
     });
-    return { signal, shared: entriesOf(allowed, { key: "otlp.headers" }), allowed };
+    return { signal, shared: headersIn(allowed, "otlp"), allowed };
   });
   for (const { signal, shared, allowed } of general) {
     for (const [key, value] of shared) {
       const forAll = general.every((other) => other.shared.get(key)?.value === value.value);
       effective.set(forAll ? key : key.replace(/^otlp\./, `otlp.${signal}.`), value);
     }
-    for (const [key, value] of entriesOf(allowed, { key: `otlp.${signal}.headers` })) effective.set(key, value);
-  }
-  for (const name of PROVIDERS) {
-    const first = ({ allowed }: (typeof general)[number], key: string): Given | undefined =>
-      allowed.flatMap(({ values }) => values.get(key) ?? [])[0];
-    for (const at of general) {
-      const [own, all] = [`otlp.${at.signal}.${name}`, `otlp.${name}`];
-      const value = first(at, all);
-      const isForAll = general.every((other) => first(other, all)?.value === value?.value);
-      if (value !== undefined) effective.set(isForAll ? all : own, value);
-      const ownValue = first(at, own);
-      if (ownValue !== undefined) effective.set(own, ownValue);
-    }
+    for (const [key, value] of headersIn(allowed, `otlp.${signal}`)) effective.set(key, value);
   }
   return [...warnings];
 }
+
+/** A header, or a command or file that provides some: it is as secret, and may only be used where the headers may go. */
+const isHeaders = (key: string): boolean => /^otlp\.(?:\w+\.)?headers(?:\.|Command$|File$|$)/.test(key);
+
+/** @param group `otlp`, or that of a signal */
+const headersIn = (order: readonly Layer[], group: string): ReadonlyMap<string, Given> =>
+  entriesOf(order, (key) => isHeaders(key) && key.startsWith(`${group}.headers`));
 
 /** Scheme, host and port to which a place itself sends a signal; `undefined` if it names none. */
 function originNamed(layer: Layer | OtelLayer, signal: OtlpSignal): string | undefined {

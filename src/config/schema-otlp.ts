@@ -1,4 +1,7 @@
+import { isAbsolute } from "node:path";
 import * as z from "zod";
+import { HEADER_NAME, HEADER_VALUE } from "../model/headers.ts";
+import { isLoopback } from "../model/loopback.ts";
 import type { OtlpSignal } from "../model/settings.ts";
 
 /** What a setting's type cannot express: its unit, whether it is secret, and whether only files of the user or administrator set it. */
@@ -21,16 +24,16 @@ const compression = z.enum(["gzip", "none"]);
 const timeoutMs = z.int().min(1).max(600_000);
 /** A path of a file. */
 export const path = z.string().min(1);
-// What node:http accepts; anything else would only throw at the first request
 const headers = z.record(
-  z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
-  z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, "contains a line break or a control character"),
+  z.string().regex(HEADER_NAME),
+  z.string().regex(HEADER_VALUE, "contains a line break or a control character"),
 );
 
-/** A command or file that provides headers. It is no variable's business: what an agent inherits can come from a repository. */
+// What provides headers is only set in files: a variable that an agent has can come from a repository, and so can a relative path
 const headersCommand = (what: string) =>
   z.string().min(1).optional().describe(what).register(about, { filesOnly: true });
-const headersFile = (what: string) => path.optional().describe(what).register(about, { filesOnly: true });
+const headersFile = (what: string) =>
+  path.refine(isAbsolute, "must be an absolute path").optional().describe(what).register(about, { filesOnly: true });
 
 /** Settings of both signals. */
 export const general = {
@@ -99,12 +102,15 @@ function howToWrite(text: string): string {
   const must = "must begin with http:// or https://";
   const bare = text.trim().replace(/^(["'`])(.*)\1$/s, "$2");
   if (/^(?:\w+\+)?unix:|^\/|\.sock\b/i.test(bare)) {
-    return `${must}: Unix sockets are not supported; let the receiver listen on 127.0.0.1 too`;
+    return `${must}: Unix sockets are not supported, so let the receiver listen on 127.0.0.1 too`;
   }
-  if (bare !== text && /^https?:\/\//.test(bare)) return `${must}: write it without the quotes or spaces around it`;
-  if (/^[\w.-]+(?::\d+)?(?:\/\S*)?$|^\[[\da-f:]+\](?::\d+)?(?:\/\S*)?$/i.test(bare)) {
-    const isNear = /^(?:localhost|127\.|\[::1\])/i.test(bare);
-    return `${must}: write ${isNear ? "http" : "https"}://${bare}`;
-  }
-  return must;
+  if (bare !== text && /^https?:\/\//.test(bare)) return `${must}: remove the quotes or spaces around the address`;
+  const [, host, port] = /^([\w.-]+|\[[\da-f:]+\])(?::(\d+))?(?:\/\S*)?$/i.exec(bare) ?? [];
+  if (host === undefined) return must;
+  if (isLoopback(host)) return `${must}: write http://${bare}`;
+  // Collectors have no TLS unless somebody sets it up. Any other name may be of the internet, where http would expose the credentials
+  const isCollector = port === "4317" || port === "4318" || /^[\w-]+$/.test(host);
+  return isCollector
+    ? `${must}: write http://${bare}, or https://${bare} if it uses TLS`
+    : `${must}: write https://${bare}`;
 }

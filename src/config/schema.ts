@@ -198,7 +198,8 @@ export const Config = z.strictObject({
       hosts: z
         .string()
         .regex(/^\s*(?:\*\.)?[\w-]+(?:\.[\w-]+)*(?:\s*,\s*(?:\*\.)?[\w-]+(?:\.[\w-]+)*)*\s*$/, {
-          message: 'must contain host names without ports, separated by ","; "*." stands for all names below one',
+          message:
+            'must contain host names without ports, separated by ",": "*." before a name stands for all names below it',
         })
         .optional()
         .describe(

@@ -1,8 +1,9 @@
+import { headerReader } from "../bridge/read-headers.ts";
 import { reportProblem, reportProblemOnce } from "../capture/report-problem.ts";
 import { isUnknown } from "../config/config-state.ts";
-import { headerReader } from "../headers/read-headers.ts";
 import { messageOf } from "../model/error-message.ts";
 import { step } from "../model/fault-points.ts";
+import type { HeaderReader } from "../model/headers.ts";
 import type { OtlpSettings, OtlpSignal } from "../model/settings.ts";
 import type { MetricPoint } from "../model/telemetry.ts";
 import {
@@ -15,7 +16,6 @@ import {
   type Row,
   rejectedOf,
 } from "../otlp/deliver.ts";
-import type { HeaderReader } from "../otlp/header-reader.ts";
 import { probe } from "../otlp/probe.lazy.ts";
 import { createSender, type Sender } from "../otlp/send.lazy.ts";
 import { checkpoint, StoreError } from "../store/database.ts";

@@ -6,8 +6,8 @@ export interface CertificateFact {
   readonly issuer: string;
   readonly fromMs: number;
   readonly toMs: number;
-  /** At the time of reading. */
-  readonly state: "valid" | "expired" | "not valid yet";
+  /** Why it is not valid at the time of reading; absent if it is. */
+  readonly problem?: "has expired" | "is not valid yet";
 }
 
 /** The certificates of a PEM text, in order; without those that cannot be read. */
@@ -17,8 +17,8 @@ export function certificatesIn(pem: string, nowMs = Date.now()): readonly Certif
     try {
       const { subject, issuer, validFrom, validTo } = new X509Certificate(block);
       const [fromMs, toMs] = [Date.parse(validFrom), Date.parse(validTo)];
-      const state = nowMs > toMs ? "expired" : nowMs < fromMs ? "not valid yet" : "valid";
-      return { subject: nameIn(subject), issuer: nameIn(issuer), fromMs, toMs, state };
+      const problem = nowMs > toMs ? "has expired" : nowMs < fromMs ? "is not valid yet" : undefined;
+      return { subject: nameIn(subject), issuer: nameIn(issuer), fromMs, toMs, ...(problem && { problem }) };
     } catch {
       return [];
     }

@@ -32,20 +32,17 @@ export function networkFailure(error: Error, url: string, { over = "http", tls =
   if (isHttp2(error) || code === NO_COMMON_PROTOCOL) {
     return { reason: `${shown} responds in HTTP/2 only, as gRPC receivers do`, remedy: USE_HTTP_PORT };
   }
-  const alert = alertOf(error, code);
+  const alert = alertIn(error);
   if (alert !== undefined) return failureByAlert(alert, shown, tls);
   const client = certificateIn(tls.cert);
-  if (BROKEN.has(code) && client !== undefined && client.state !== "valid") {
+  if (BROKEN.has(code) && client?.problem !== undefined) {
     // In TLS 1.3 a client can send before the server refuses its certificate
-    return {
-      reason: `${reasonOf(code, shown)}; the client certificate ${STATES[client.state]}`,
-      remedy: renewal(client),
-    };
+    return { reason: `${reasonOf(code, shown)}; the client certificate ${client.problem}`, remedy: renewal(client) };
   }
   const authority = code === "CERT_HAS_EXPIRED" ? certificateIn(tls.ca) : undefined;
-  if (authority !== undefined && authority.state !== "valid") {
+  if (authority?.problem !== undefined) {
     return {
-      reason: `the certificate of the authority in otlp.certificate ${STATES[authority.state]}: it is ${validity(authority)}`,
+      reason: `the certificate of the authority in otlp.certificate ${authority.problem}: it is ${validity(authority)}`,
       remedy: "replace the file by the authority's new certificate",
     };
   }
@@ -75,48 +72,45 @@ type ReasonText = (url: string) => string;
 
 const BROKEN: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED"]);
 
-/** The number of the TLS alert with which a server ended the handshake. Node has it in the text, and the name in some codes. */
-function alertOf({ message }: Error, code: string): number | undefined {
+/** The number of the TLS alert with which a server ended the handshake. OpenSSL has it in the text. */
+function alertIn({ message }: Error): number | undefined {
   const number = /SSL alert number (\d+)/.exec(message)?.[1];
-  if (number !== undefined) return Number(number);
-  const name = /_ALERT_([A-Z_]+)$/.exec(code)?.[1];
-  return [...REFUSALS, ...MISSING].find((one) => one[1] === name)?.[0];
+  return number === undefined ? undefined : Number(number);
 }
 
-type Alert = readonly [number: number, name: string, why: string];
-
 /** What servers say about the certificate of a client: RFC 8446, 6.2. */
-const REFUSALS: readonly Alert[] = [
-  [42, "BAD_CERTIFICATE", "it was not accepted"],
-  [43, "UNSUPPORTED_CERTIFICATE", "it is of a kind that the server does not support"],
-  [44, "CERTIFICATE_REVOKED", "it was revoked"],
-  [45, "CERTIFICATE_EXPIRED", "it has expired by the server's clock"],
-  [46, "CERTIFICATE_UNKNOWN", "it was not accepted"],
-  [48, "UNKNOWN_CA", "the server does not know its authority"],
-  [49, "ACCESS_DENIED", "it gives no access"],
-  [51, "DECRYPT_ERROR", "its key does not fit"],
-];
-/** What they answer if there is none, besides 42 and 49. Before TLS 1.3 it can be a failure of any other kind too. */
-const MISSING: readonly Alert[] = [
-  [40, "HANDSHAKE_FAILURE", "refused the TLS handshake: does it require a client certificate?"],
-  [41, "NO_CERTIFICATE", "requires a client certificate"],
-  [42, "BAD_CERTIFICATE", "requires a client certificate"],
-  [49, "ACCESS_DENIED", "requires a client certificate"],
-  [116, "CERTIFICATE_REQUIRED", "requires a client certificate"],
-];
-const STATES = { valid: "was not accepted", expired: "has expired", "not valid yet": "is not valid yet" } as const;
+const REFUSALS: Readonly<Record<number, string>> = {
+  42: "it was not accepted",
+  43: "it is of a kind that the server does not support",
+  44: "it was revoked",
+  45: "it has expired by the server's clock",
+  46: "it was not accepted",
+  48: "the server does not know its authority",
+  49: "it gives no access",
+  51: "its key does not fit",
+};
+const IS_REQUIRED = "requires a client certificate";
+/** What they say if there is none. Before TLS 1.3, 40 can be a failure of any other kind too. */
+const MISSING: Readonly<Record<number, string>> = {
+  40: "refused the TLS handshake: does it require a client certificate?",
+  41: IS_REQUIRED,
+  42: IS_REQUIRED,
+  49: IS_REQUIRED,
+  116: IS_REQUIRED,
+};
 
 const ASK_OPERATOR = "the server uses TLS but ends the handshake: correct otlp.endpoint, or ask the backend's operator";
 
 function failureByAlert(alert: number, shown: string, tls: TlsFiles): NetworkFailure {
   const client = certificateIn(tls.cert);
-  const why = (client === undefined ? MISSING : REFUSALS).find(([number]) => number === alert)?.[2];
-  if (client === undefined && why !== undefined) return { reason: `${shown} ${why}`, remedy: IDENTIFY };
-  // Not all servers send the alert that fits
-  const isDated = client !== undefined && client.state !== "valid";
-  if (client !== undefined && (why !== undefined || isDated)) {
-    const text = isDated ? `it ${STATES[client.state]}` : why;
-    return { reason: `${shown} refused the client certificate: ${text} (TLS alert ${alert})`, remedy: renewal(client) };
+  if (client === undefined) {
+    const why = MISSING[alert];
+    if (why !== undefined) return { reason: `${shown} ${why}`, remedy: IDENTIFY };
+  } else {
+    // Some servers send another alert for a certificate that has expired
+    const why = client.problem === undefined ? REFUSALS[alert] : `it ${client.problem}`;
+    const reason = `${shown} refused the client certificate: ${why} (TLS alert ${alert})`;
+    if (why !== undefined) return { reason, remedy: renewal(client) };
   }
   return { reason: `${shown} refused the TLS handshake (TLS alert ${alert})`, remedy: ASK_OPERATOR };
 }
@@ -125,7 +119,7 @@ const certificateIn = (pem: TlsFiles["ca"]): CertificateFact | undefined =>
   typeof pem === "string" ? certificatesIn(pem)[0] : undefined;
 
 const renewal = (client: CertificateFact): string =>
-  client.state === "valid"
+  client.problem === undefined
     ? `set otlp.clientCertificate to one that the backend accepts: it is ${validity(client)} and signed by ${client.issuer}`
     : `renew otlp.clientCertificate, or check this machine's clock: it is ${validity(client)}`;
 

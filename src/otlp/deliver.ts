@@ -8,15 +8,7 @@ import { Pace, type PaceBounds } from "./pace.ts";
 import type { Sender } from "./send.lazy.ts";
 import { type Delivery, type DeliverySummary, isBadContent, mayBeTooLarge, rejectedOf, Tally } from "./tally.ts";
 
-export {
-  type Delivery,
-  type DeliverySummary,
-  isBadContent,
-  joined,
-  mayBeTooLarge,
-  NOTHING_SENT,
-  rejectedOf,
-} from "./tally.ts";
+export { type Delivery, type DeliverySummary, isBadContent, joined, NOTHING_SENT, rejectedOf } from "./tally.ts";
 
 /** A record in the outbox, with the row number that settles it. */
 export interface Row<Item> {
@@ -81,8 +73,7 @@ export function deliverMetrics(
 ): Promise<DeliverySummary> {
   const send = (points: readonly MetricPoint[]) => sender.sendMetrics(points);
   // The first one, because the points of a stream must stay in order
-  const small = <Item>(part: readonly [Row<Item>, ...Row<Item>[]]): Row<Item> => part[0];
-  const ways = { small, ...(splitRejected !== undefined && { splitRejected }) };
+  const ways: Ways<MetricPoint> = { small: ([first]) => first, ...(splitRejected !== undefined && { splitRejected }) };
   return new Deliverer<MetricPoint>(send, { ...bounds, concurrency: 1 }, onDelivery, ways).deliver(rows);
 }
 
@@ -94,7 +85,7 @@ type Split<Item> = (part: readonly Row<Item>[]) => readonly (readonly Row<Item>[
 
 interface Ways<Item> {
   /** The row to try first if a request may be too large. */
-  readonly small: (part: readonly [Row<Item>, ...Row<Item>[]]) => Row<Item>;
+  readonly small: (part: readonly Row<Item>[]) => Row<Item> | undefined;
   /** Parts of a request that are sent again if the backend rejects some of its records. @default none */
   readonly splitRejected?: Split<Item>;
 }
@@ -173,13 +164,11 @@ class Deliverer<Item> {
 
   /** After a refusal that may be due to the size. If a smaller request was accepted, it is. */
   async #sendPerhapsTooLarge(part: readonly Row<Item>[], outcome: ExportOutcome): Promise<void> {
-    const isFirst = this.#acceptedBytes === 0 && this.#smallRequest === undefined;
-    const [first, second, ...others] = part;
     let rest = part;
-    if (isFirst && first !== undefined && second !== undefined) {
-      const small = this.#ways.small([first, second, ...others]);
+    if (this.#acceptedBytes === 0 && this.#smallRequest === undefined && part.length > 1) {
+      const small = this.#ways.small(part);
       rest = part.filter((row) => row !== small);
-      this.#smallRequest = this.#sendRows([small]);
+      this.#smallRequest = this.#sendRows(part.filter((row) => row === small));
     }
     // A single row can be the small request itself
     if (part.length > 1) await this.#smallRequest;
@@ -251,8 +240,8 @@ const RESULTS = {
 const bytesOf = (row: Row<unknown>): number => estimatedBytes(row.record);
 const bytesOfAll = (part: readonly Row<unknown>[]): number => part.reduce((sum, row) => sum + bytesOf(row), 0);
 
-const smallestOf = <Item>(part: readonly [Row<Item>, ...Row<Item>[]]): Row<Item> =>
-  part.reduce((least, row) => (bytesOf(row) < bytesOf(least) ? row : least));
+const smallestOf = <Item>(part: readonly Row<Item>[]): Row<Item> | undefined =>
+  [...part].sort((a, b) => bytesOf(a) - bytesOf(b))[0];
 
 function nextCompletion(queue: PQueue): Promise<void> {
   return new Promise((resolve) => queue.once("next", () => resolve()));

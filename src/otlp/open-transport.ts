@@ -1,7 +1,7 @@
+import { type HeaderReader, HeadersError } from "../model/headers.ts";
 import type { OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import { systemAuthorities } from "../network/tls-files.ts";
 import { createGrpcTransport } from "./grpc-transport.ts";
-import { type HeaderReader, HeadersError } from "./header-reader.ts";
 import { createHttpTransport } from "./http-transport.ts";
 import { credentialsSetting, hasProvidedHeaders, withProvidedHeaders } from "./provided-headers.ts";
 import type { Transport, TransportOptions } from "./transport-response.ts";

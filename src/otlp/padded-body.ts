@@ -1,29 +1,25 @@
 import { randomBytes } from "node:crypto";
+import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
-import { protobufField } from "./protobuf-field.ts";
+import { encodeMetrics } from "./encode.ts";
 
 /**
  * The body of a request without records that has the size of a real one: a resource with a long attribute, and nothing of that
  * resource. It can be compressed about as well as spans.
  *
  * @param bytes at least; before compression
- * @see opentelemetry-proto: ExportTraceServiceRequest and ExportMetricsServiceRequest have the same field numbers
+ * @see opentelemetry-proto: requests of both signals have the same field numbers, so in protobuf only their records differ
  */
 export function paddedBody(signal: OtlpSignal, protocol: OtlpSignalSettings["protocol"], bytes: number): Uint8Array {
-  const value = padding(bytes);
-  if (protocol === "http/json") {
-    const resource = { attributes: [{ key: KEY, value: { stringValue: value } }] };
-    const [list, scopes] = signal === "traces" ? ["resourceSpans", "scopeSpans"] : ["resourceMetrics", "scopeMetrics"];
-    return Buffer.from(JSON.stringify({ [list]: [{ resource, [scopes]: [] }] }));
-  }
-  const attribute = [protobufField(1, Buffer.from(KEY)), protobufField(2, protobufField(1, Buffer.from(value)))];
-  const resource = protobufField(1, Buffer.concat(attribute));
-  return protobufField(1, protobufField(1, resource));
+  const resource = resourceFromAttributes({ "openhook.probe.padding": padding(bytes) });
+  const body = encodeMetrics([{ resource, scopeMetrics: [] }], protocol);
+  if (protocol !== "http/json" || signal === "metrics") return body;
+  const text = Buffer.from(body).toString();
+  return Buffer.from(text.replace('"resourceMetrics"', '"resourceSpans"').replace('"scopeMetrics"', '"scopeSpans"'));
 }
 
 // --- internal ---
 
-const KEY = "openhook.probe.padding";
 /** Of spans about an eighth is left. */
 const REPEATED = 8;
 const PIECE_BYTES = 48;

@@ -1,5 +1,5 @@
+import { type HeaderReader, HeadersError } from "../model/headers.ts";
 import type { OtlpSignalSettings } from "../model/settings.ts";
-import { type HeaderReader, HeadersError } from "./header-reader.ts";
 import { SendError, type Transport, type TransportResponse } from "./transport-response.ts";
 
 /** Whether headers are read before the first request. */
@@ -26,12 +26,16 @@ export function withProvidedHeaders(
   let current: Promise<Opened> | undefined;
   let isReadAgain = false;
   let closed = false;
-  const openWith = async (isRefused: boolean, before?: Opened): Promise<Opened> => {
-    const provided = await read(settings, isRefused);
-    const isSame = before !== undefined && JSON.stringify(provided) === JSON.stringify(before.provided);
-    if (isSame) return before;
+  const opened: Transport[] = [];
+  /** @param refused what was used until now */
+  const openWith = async (refused?: Opened): Promise<Opened> => {
+    const provided = await read(settings, refused !== undefined);
+    if (refused !== undefined && JSON.stringify(provided) === JSON.stringify(refused.provided)) return refused;
     const used = { ...settings, headers: { ...lowerCased(settings.headers), ...provided } };
-    return { provided, used, transport: open(used) };
+    const transport = open(used);
+    opened.push(transport);
+    if (closed) transport.shutdown();
+    return { provided, used, transport };
   };
   const sendWith = async ({ transport, used }: Opened, data: Uint8Array, timeoutMs: number) => ({
     ...(await transport.send(data, timeoutMs)),
@@ -40,17 +44,16 @@ export function withProvidedHeaders(
   return {
     async send(data, timeoutMs) {
       try {
-        current ??= openWith(false);
-        const opened = await current;
-        if (closed) opened.transport.shutdown();
-        const response = await sendWith(opened, data, timeoutMs);
+        current ??= openWith();
+        const first = await current;
+        const response = await sendWith(first, data, timeoutMs);
         if (!isRefusal(response) || closed) return response;
         if (!isReadAgain) {
           isReadAgain = true;
-          current = openWith(true, opened);
+          current = openWith(first);
         }
         const next = await current;
-        return next === opened ? response : await sendWith(next, data, timeoutMs);
+        return next === first ? response : await sendWith(next, data, timeoutMs);
       } catch (error) {
         current = undefined;
         if (!(error instanceof HeadersError)) throw error;
@@ -59,10 +62,7 @@ export function withProvidedHeaders(
     },
     shutdown() {
       closed = true;
-      current?.then(
-        ({ transport }) => transport.shutdown(),
-        () => {},
-      );
+      for (const one of opened) one.shutdown();
     },
   };
 }

@@ -1,6 +1,5 @@
 import { ProtobufMetricsSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { ExportOutcome, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
-import { protobufField } from "./protobuf-field.ts";
 import { withoutSecrets } from "./secrets.ts";
 import type { SendError, TransportResponse } from "./transport-response.ts";
 
@@ -138,10 +137,21 @@ function backendMessage(body: Uint8Array): string {
  */
 function statusMessage(status: Uint8Array): string | undefined {
   try {
-    return ProtobufTraceSerializer.deserializeResponse(protobufField(1, status)).partialSuccess?.errorMessage;
+    const wrapped = Buffer.concat([Uint8Array.of(0x0a), varint(status.length), status]);
+    return ProtobufTraceSerializer.deserializeResponse(wrapped).partialSuccess?.errorMessage;
   } catch {
     return undefined;
   }
+}
+
+function varint(value: number): Uint8Array {
+  const bytes: number[] = [];
+  let rest = value;
+  while (rest > 0x7f) {
+    bytes.push((rest & 0x7f) | 0x80);
+    rest >>>= 7;
+  }
+  return Uint8Array.of(...bytes, rest);
 }
 
 /** The text without secrets, as one line of printable characters with limited length. */

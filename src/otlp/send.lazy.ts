@@ -1,10 +1,10 @@
 import { messageOf } from "../model/error-message.ts";
+import type { HeaderReader } from "../model/headers.ts";
 import { withSeriesLabels } from "../model/series-labels.ts";
 import type { ExportOutcome, OtlpSettings, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
 import { EncodeError } from "./encode-error.ts";
-import type { HeaderReader } from "./header-reader.ts";
 import { openTransport } from "./open-transport.ts";
 import { scopeOf, toReadableSpans, toResourceMetrics } from "./readable.ts";
 import { resourcesOver, withoutSeriesLabels } from "./resource.ts";

@@ -78,13 +78,11 @@ export class Tally {
   #kept = 0;
   #badContentInARow = 0;
   #oversizedInARow = 0;
-  #keptReason: string | undefined;
+  /** The first response that kept rows. */
+  #firstKept: Exclude<ExportOutcome, { readonly status: "ok" | "too-large" }> | undefined;
   #rejectedReason: string | undefined;
   #oversizedReason: string | undefined;
   #remark: string | undefined;
-  #httpStatus: number | undefined;
-  #mayBeSize = false;
-  #remedy: string | undefined;
   #afterMs: number | undefined;
   #stopped: "backend" | "time" | undefined;
 
@@ -123,23 +121,19 @@ export class Tally {
       case "retry":
         if (outcome.afterMs !== undefined) this.#afterMs = Math.max(this.#afterMs ?? 0, outcome.afterMs);
         this.#stopped = "backend";
-        if (this.#keptReason === undefined) {
-          this.#remedy = outcome.remedy;
-          this.#httpStatus = outcome.httpStatus;
-        }
         break;
       case "refused":
         if (!isBadContent(outcome)) this.#stopped = "backend";
-        if (this.#keptReason === undefined) this.#httpStatus = outcome.httpStatus;
         break;
     }
     this.#kept += seqs.length;
-    if (this.#keptReason === undefined) this.#mayBeSize = mayBeTooLarge(outcome);
-    this.#keptReason ??= outcome.reason;
+    this.#firstKept ??= outcome;
   }
 
   summary(): DeliverySummary {
-    const reason = this.#keptReason ?? this.#rejectedReason ?? this.#oversizedReason;
+    const kept = this.#firstKept;
+    const remedy = kept?.status === "retry" ? kept.remedy : undefined;
+    const reason = kept?.reason ?? this.#rejectedReason ?? this.#oversizedReason;
     return {
       sent: this.#sent,
       rejected: this.#rejected,
@@ -149,9 +143,9 @@ export class Tally {
       ...(this.#remark !== undefined && { remark: this.#remark }),
       ...(this.#afterMs !== undefined && { afterMs: this.#afterMs }),
       ...(this.#stopped !== undefined && { stopped: this.#stopped }),
-      ...(this.#httpStatus !== undefined && { httpStatus: this.#httpStatus }),
-      ...(this.#mayBeSize && { mayBeSize: true }),
-      ...(this.#remedy !== undefined && { remedy: this.#remedy }),
+      ...(kept?.httpStatus !== undefined && { httpStatus: kept.httpStatus }),
+      ...(kept !== undefined && mayBeTooLarge(kept) && { mayBeSize: true }),
+      ...(remedy !== undefined && { remedy }),
     };
   }
 }

@@ -4,8 +4,8 @@ import type {
   ExportResponseSuccess,
   IExporterTransport,
 } from "@opentelemetry/otlp-exporter-base";
+import type { HeaderReader } from "../model/headers.ts";
 import type { OtlpSignalSettings } from "../model/settings.ts";
-import type { HeaderReader } from "./header-reader.ts";
 
 /** Status and text of a response. `message` names the address without credentials and quotes no header. */
 export class SendError extends Error {

@@ -12,9 +12,16 @@ import { type GitSetting, parseGitConfig } from "./git-config.ts";
  * @throws never
  */
 export async function userGitSettings(home: string, gitDir?: string): Promise<readonly GitSetting[]> {
-  const files = ["/etc/gitconfig", join(home, ".config", "git", "config"), join(home, ".gitconfig")];
+  const files = [systemGitConfig(), join(home, ".config", "git", "config"), join(home, ".gitconfig")];
   return (await Promise.all(files.map((path) => settingsIn(path, { home, gitDir }, 0)))).flat();
 }
+
+/**
+ * Git's settings for the whole machine. On Windows those of Git for Windows at its usual place: only administrators can write there, while
+ * every user could create `C:\etc`. The place is fixed, because a variable could come from a repository.
+ */
+export const systemGitConfig = (platform: NodeJS.Platform = process.platform): string =>
+  platform === "win32" ? "C:\\Program Files\\Git\\etc\\gitconfig" : "/etc/gitconfig";
 
 /** The `HostName` of an ssh host in the user's settings; `undefined` if they name none. @throws never */
 export async function sshHostName(host: string, home: string): Promise<string | undefined> {

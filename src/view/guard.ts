@@ -107,7 +107,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 
 const COOKIE = "openhook-view";
 const NO_TOKEN = `The link is invalid, or its server has stopped. Run ${suggest("view")} again.`;
-const USED_TOKEN = `This link was already used: it opens the page once, in the browser that is first. Open the address that the terminal shows. If you did not open the page, somebody else did: stop it and run ${suggest("view")} again.`;
+const USED_TOKEN = `This link was already used: it works only once. Open the address that the terminal shows. If you did not open the page, somebody else did: press Ctrl-C there and run ${suggest("view")} again.`;
 const OTHER_SITE = "Requests from other sites are refused. Paste the link into the address bar.";
 /** `none`: typed, a bookmark, or no browser. */
 const OUR_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);

@@ -167,7 +167,7 @@ describe("config set", () => {
     [
       "otlp.endpoint",
       "localhost:4318",
-      'otlp.endpoint must begin with http:// or https://: write http://localhost:4318, not "localhost:4318"',
+      'otlp.endpoint must begin with http:// or https://, not "localhost:4318": write http://localhost:4318; nothing was changed',
     ],
     ["otlp.endpoint", "http://ada:s3cret@a.example", 'put it into "otlp.headers.authorization" instead'],
     ["disabled", "maybe", 'disabled must be true or false, not "maybe"'],

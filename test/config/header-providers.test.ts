@@ -39,6 +39,12 @@ describe("commands and files that provide headers", () => {
     expect(one.metrics).toHaveProperty(name, "/x");
   });
 
+  it("a relative path could lead into a repository, so it is refused", async () => {
+    const { traces, errors } = await load({ otlp: { endpoint: OURS, headersFile: "tokens.json" } });
+    expect(errors.join()).toContain('otlp.headersFile must be an absolute path, not "tokens.json"');
+    expect(traces).toBeUndefined();
+  });
+
   it("and other settings of files are never read from a variable, and say so", async () => {
     const only = SETTINGS.filter(({ filesOnly }) => filesOnly);
     expect(only.map(({ key }) => key)).toEqual([
@@ -64,15 +70,20 @@ describe("commands and files that provide headers", () => {
 
 describe("an address that cannot be used", () => {
   it.each([
-    ["localhost:4318", /must begin with http:\/\/ or https:\/\/: write http:\/\/localhost:4318, not "localhost:4318"/],
-    ["collector.example", /: write https:\/\/collector\.example, not/],
-    ["[::1]:4318/x", /: write http:\/\/\[::1\]:4318\/x, not/],
-    ['"http://localhost:4318"', /: write it without the quotes or spaces around it, not/],
+    ["localhost:4318", /must begin with http:\/\/ or https:\/\/, not "localhost:4318": write http:\/\/localhost:4318;/],
+    ["[::1]:4318/x", /, not "\[::1\]:4318\/x": write http:\/\/\[::1\]:4318\/x;/],
+    ["collector:4318", /: write http:\/\/collector:4318, or https:\/\/collector:4318 if it uses TLS;/],
+    ["10.0.0.5:4317", /: write http:\/\/10\.0\.0\.5:4317, or https:\/\/10\.0\.0\.5:4317 if it uses TLS;/],
+    ["collector", /: write http:\/\/collector, or https:\/\/collector if it uses TLS;/],
+    ["collector.example", /: write https:\/\/collector\.example;/],
+    ["collector.example:443", /: write https:\/\/collector\.example:443;/],
+    ['"http://localhost:4318"', /: remove the quotes or spaces around the address;/],
     ["' localhost:4318 '", /must begin with http/],
     [
-      "http+unix:///run/otel.sock",
-      /: Unix sockets are not supported; let the receiver listen on 127\.0\.0\.1 too, not/,
+      "unix:///run/otel.sock",
+      /, not "unix:\/\/\/run\/otel\.sock": Unix sockets are not supported, so let the receiver listen on 127\.0\.0\.1 too;/,
     ],
+    ["http+unix:///run/otel.sock", /: Unix sockets are not supported/],
     ["http+unix://%2Frun%2Fotel.sock/v1/traces", /: Unix sockets are not supported/],
     ["unix:/run/otel.sock", /: Unix sockets are not supported/],
     ["/run/otel.sock", /: Unix sockets are not supported/],

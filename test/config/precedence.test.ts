@@ -42,6 +42,7 @@ function valueFor(setting: Setting): fc.Arbitrary<string | number | boolean> {
   }
   if (setting.key === "transcripts.folders") return fc.stringMatching(/^\/[a-z][a-z0-9./-]{0,9}(:\/[a-z]{1,5})?$/);
   if (setting.key === "view.hosts") return fc.domain();
+  if (setting.path.at(-1) === "headersFile") return fc.stringMatching(/^\/[a-z][a-z0-9./-]{0,20}$/);
   return fc.stringMatching(setting.key === "identity.salt" ? /^[a-z]{16,30}$/ : /^[a-z/][a-z0-9./-]{0,20}$/);
 }
 

@@ -47,7 +47,6 @@ describe("network errors in plain words", () => {
     ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", /otlp\.certificate .* NODE_EXTRA_CA_CERTS/],
     ["DEPTH_ZERO_SELF_SIGNED_CERT", /otlp\.certificate/],
     ["ERR_SSL_WRONG_VERSION_NUMBER", /http:\/\//],
-    ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", /otlp\.clientCertificate and otlp\.clientKey/],
     ["ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL", /otlp\.protocol to grpc, .*4318/],
   ])("the remedy of %s names the setting", (code, remedy) => {
     expect(networkFailure(Object.assign(new Error(), { code }), URL_SHOWN).remedy).toMatch(remedy);

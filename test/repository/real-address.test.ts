@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readRepository } from "../../src/repository/read.ts";
+import { systemGitConfig } from "../../src/repository/user-settings.ts";
 
 // One repository has one address, however its user names it
 
@@ -82,6 +83,14 @@ describe("insteadOf, as git applies it", () => {
     put(".gitconfig", '[include]\npath = .gitconfig\n[url "https://github.com/"]\ninsteadOf = gh:\n');
     expect(await urlOf(path)).toBe("https://github.com/acme/shop");
   });
+});
+
+test("settings for the whole machine are read where only administrators can write", () => {
+  // Windows takes /etc for a folder of the current drive, which every user can create
+  expect(systemGitConfig("win32")).toMatch(/^C:\\Program Files\\/);
+  expect(["linux", "darwin"].map((one) => systemGitConfig(one as NodeJS.Platform))).toEqual(
+    Array(2).fill("/etc/gitconfig"),
+  );
 });
 
 describe("a Host of the ssh settings", () => {

@@ -1,8 +1,8 @@
+import { headerReader } from "../../bridge/read-headers.ts";
 import { describeSource } from "../../config/layer.ts";
 import { loadConfig } from "../../config/load.ts";
 import { otlpSettings } from "../../config/otlp.ts";
 import type { Context } from "../../context.ts";
-import { headerReader } from "../../headers/read-headers.ts";
 import { isPlausibleDate } from "../../model/plausible-time.ts";
 import type { OtlpSignalSettings } from "../../model/settings.ts";
 import { suggest } from "../../model/suggest.ts";
@@ -46,11 +46,9 @@ export async function* endpointFindings(status: Status, context: Context): Async
     } else if (answer.outcome.status === "ok" && last_rejected > 0) {
       yield rejectedFinding(signal, endpoint, status.delivery[signal], config.otlp.metrics.temporality);
     } else {
-      const tooLarge =
-        answer.outcome.status === "ok"
-          ? await sizeFinding(signal, of, status.delivery[signal], { ...ask, bytes })
-          : undefined;
-      if (tooLarge !== undefined) yield tooLarge;
+      if (answer.outcome.status === "ok") {
+        yield* sizeFindings(signal, of, status.delivery[signal], { ...ask, bytes });
+      }
       yield (await changeThatHelps(signal, of, answer, ask)) ??
         findingOf(signal, endpoint, of, answer, endedMs - beganMs);
     }
@@ -78,15 +76,15 @@ const REAL_BYTES = 500_000;
 const KEPT = "spans stay queued, and a later drain sends them";
 
 /** If the backend accepts an empty export, and refuses one without records that has a real size. */
-async function sizeFinding(
+async function* sizeFindings(
   signal: "traces" | "metrics",
   settings: OtlpSignalSettings,
   { size_limit: found }: Delivery,
   ask: ProbeOptions & { readonly bytes: number },
-): Promise<Finding | undefined> {
+): AsyncGenerator<Finding> {
   const { outcome } = await probe(signal, settings, ask);
-  if (outcome.status === "ok" || (outcome.status !== "too-large" && !mayBeTooLarge(outcome))) return undefined;
-  return inArea(signal).remark(
+  if (outcome.status === "ok" || (outcome.status !== "too-large" && !mayBeTooLarge(outcome))) return;
+  yield inArea(signal).remark(
     `an empty export is accepted, but not one of ${Math.round(ask.bytes / 1000)} kB: ${outcome.reason}`,
     `raise the limit of the backend or of the gateway before it; ${found === null ? "until then drains find the size that is accepted" : `drains found that ${found} bytes are accepted`}, or set it: ${suggest("config set otlp.maxBytesPerRequest <bytes>")}`,
   );

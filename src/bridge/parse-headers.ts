@@ -1,4 +1,4 @@
-export type Headers = Readonly<Record<string, string>>;
+import { HEADER_NAME, HEADER_VALUE, type Headers } from "../model/headers.ts";
 
 /**
  * Parses headers: a JSON object of strings, as helpers of other programs print it.
@@ -16,8 +16,8 @@ export function parseHeaders(
   if (pairs === undefined) return { headers: {}, problem: "is not a JSON object of strings" };
   for (const [i, [name, value]] of pairs.entries()) {
     const at = `in header ${i + 1}`;
-    if (!NAME.test(name)) return { headers: {}, problem: `has a name that HTTP does not allow ${at}` };
-    if (!VALUE.test(value)) return { headers: {}, problem: `has a line break or control character ${at}` };
+    if (!HEADER_NAME.test(name)) return { headers: {}, problem: `has a name that HTTP does not allow ${at}` };
+    if (!HEADER_VALUE.test(value)) return { headers: {}, problem: `has a line break or control character ${at}` };
   }
   return { headers: Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value])) };
 }
@@ -25,10 +25,6 @@ export function parseHeaders(
 // --- internal ---
 
 type Pairs = readonly (readonly [name: string, value: string])[];
-
-/** What node:http accepts. */
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 function fromJson(text: string): Pairs | undefined {
   try {

@@ -2,13 +2,15 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, st
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { providerEnvironment } from "../../src/headers/environment.ts";
-import { expiryOf } from "../../src/headers/expiry.ts";
-import { parseHeaders } from "../../src/headers/parse.ts";
-import { headerReader } from "../../src/headers/read-headers.ts";
+import { expiryOf } from "../../src/bridge/header-expiry.ts";
+import { parseHeaders } from "../../src/bridge/parse-headers.ts";
+import { headerReader } from "../../src/bridge/read-headers.ts";
+import { systemEnvironment } from "../../src/bridge/system-environment.ts";
 import type { OtlpSignalSettings } from "../../src/model/settings.ts";
 import { probe } from "../../src/otlp/probe.lazy.ts";
+import { withProvidedHeaders } from "../../src/otlp/provided-headers.ts";
 import { createSender } from "../../src/otlp/send.lazy.ts";
+import { SendError } from "../../src/otlp/transport-response.ts";
 import { spanRecord } from "../otlp/records.ts";
 import { startGrpcReceiver } from "../receiver/grpc-receiver.ts";
 import { type Receiver, type RequestHead, startReceiver } from "../receiver/receiver.ts";
@@ -122,14 +124,14 @@ describe("a command that provides headers", () => {
     try {
       const headersCommand = `printf '{"x-env":"%s","x-path":"%s","x-pwd":"%s"}' "$(env | cut -d= -f1 | sort | tr '\\n' ' ')" "$PATH" "$PWD"`;
       const headers = await reader()({ ...signal(), headersCommand }, false);
-      const allowed = new Set([...Object.keys(providerEnvironment(home, "linux")), "PWD", "OLDPWD", "SHLVL", "_"]);
+      const allowed = new Set([...Object.keys(systemEnvironment(home, "linux")), "PWD", "OLDPWD", "SHLVL", "_"]);
       expect(
         headers["x-env"]
           ?.trim()
           .split(" ")
           .filter((name) => !allowed.has(name)),
       ).toEqual([]);
-      expect([headers["x-path"], headers["x-pwd"]]).toEqual([providerEnvironment(home, "linux")["PATH"], home]);
+      expect([headers["x-path"], headers["x-pwd"]]).toEqual([systemEnvironment(home, "linux")["PATH"], home]);
     } finally {
       delete process.env["OPENHOOK_TEST_PLANTED"];
       process.env["PATH"] = path;
@@ -163,6 +165,44 @@ describe("a command that provides headers", () => {
   });
 });
 
+test("the connection with refused headers is closed in the end too", async () => {
+  const closed: string[] = [];
+  const transport = withProvidedHeaders(
+    { ...signal(), headersFile: "/f" },
+    async (_, isRefused) => ({ authorization: isRefused ? "new" : "old" }),
+    ({ headers: { authorization = "" } }) => ({
+      send: async () => ({
+        status: "failure",
+        error: new SendError(""),
+        httpStatus: authorization === "old" ? 401 : 400,
+      }),
+      shutdown: () => void closed.push(authorization),
+    }),
+  );
+  await transport.send(new Uint8Array(), 1000);
+  transport.shutdown();
+  expect(closed.sort()).toEqual(["new", "old"]);
+});
+
+test("a command that fails is run once for both signals: each run can take ten seconds", async () => {
+  const read = reader();
+  for (const url of ["http://127.0.0.1:1/v1/traces", "http://127.0.0.1:1/v1/metrics"]) {
+    const headersCommand = "echo x >>runs; exit 3";
+    await expect(read({ ...signal(), url, headersCommand }, false)).rejects.toThrow("exit code 3");
+  }
+  expect(runsOf()).toBe(1);
+});
+
+test("headers that one destination refuses stay in use for another one if the command fails now", async () => {
+  token("one");
+  const read = reader();
+  const headersCommand = `[ ! -e broken ] || exit 3; ${command()}`;
+  await read({ ...signal(), headersCommand }, false);
+  writeFileSync(join(home, "broken"), "");
+  await expect(read({ ...signal(), headersCommand }, true)).rejects.toThrow("exit code 3");
+  expect(await read({ ...signal(), headersCommand }, false)).toEqual({ authorization: "Bearer one" });
+});
+
 describe("a file that provides headers", () => {
   test("is JSON or lines, is read again after a refusal, and yields to the command", async () => {
     const headersFile = join(home, "file");
@@ -186,17 +226,15 @@ describe("a file that provides headers", () => {
   test("that cannot be read is named, with the reason", async () => {
     const failure = async (headersFile: string) =>
       reader()({ ...signal(), headersFile }, false).then(String, (error: Error) => error.message);
-    expect(await failure(join(home, "none"))).toMatch(
-      /^cannot read otlp\.headersFile ".*none": there is no such file$/,
-    );
-    expect(await failure(home)).toMatch(/: it is not a regular file$/);
-    expect(await failure("/dev/zero")).toMatch(/: it is not a regular file$/);
+    expect(await failure(join(home, "none"))).toMatch(/^otlp\.headersFile: there is no file ".*none"$/);
+    expect(await failure(home)).toMatch(/^otlp\.headersFile: cannot read ".*": it is a directory$/);
+    expect(await failure("/dev/zero")).toMatch(/^otlp\.headersFile: cannot read ".*": it is not a regular file$/);
     writeFileSync(join(home, "large"), "x".repeat(70_000));
-    expect(await failure(join(home, "large"))).toMatch(/: it is larger than 65536 bytes$/);
+    expect(await failure(join(home, "large"))).toMatch(/^otlp\.headersFile: ".*large" is larger than 65536 bytes$/);
     writeFileSync(join(home, "wrong"), "Bearer s3cret\n");
     chmodSync(join(home, "wrong"), 0o600);
     const message = await failure(join(home, "wrong"));
-    expect(message).toMatch(/wrong": has a name that HTTP does not allow in header 1$/);
+    expect(message).toMatch(/^otlp\.headersFile: ".*wrong" has a name that HTTP does not allow in header 1$/);
     expect(message).not.toContain("s3cret");
   });
 });
