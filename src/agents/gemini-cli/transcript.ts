@@ -111,8 +111,9 @@ async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGener
     // This form contains no repetitions
     const { repeating: _, ...kept } = result.state;
     state = kept;
-    const record = { fields: message, identity: asString(message["id"]) ?? "", state, modifiedMs: stats.mtimeMs };
-    countKind(kinds, message["type"], () => ({ ...record, agentId: file.agentId }), unknown);
+    const record = { fields: message, state, agentId: file.agentId, modifiedMs: stats.mtimeMs };
+    const identity = (): string => asString(message["id"]) ?? JSON.stringify(message);
+    countKind(kinds, message["type"], () => ({ ...record, identity: identity() }), unknown);
     entries.push(...result.entries, ...result.lostAnswers, ...unknown.take());
     if (wanted.content === true) content.push(...messageContent(result.message, result.entries));
     if (entries.length < BATCH_ENTRIES) continue;

@@ -199,26 +199,9 @@ const EDITOR_NAMES = Object.keys(EDITORS)
   .map((name) => `'${name}'`)
   .join(", ");
 
-const PART_TYPES = [
-  ...[
-    "text",
-    "image",
-    "thinking",
-    "redactedThinking",
-    "reasoning",
-    "toolRequest",
-    "toolResponse",
-    "systemNotification",
-  ],
-  ...[
-    "toolConfirmationRequest",
-    "frontendToolRequest",
-    "actionRequired",
-    "contextLengthExceeded",
-    "summarizationRequested",
-  ],
-  "conversationCompacted",
-];
+const PART_TYPES = `text image thinking redactedThinking reasoning toolRequest toolResponse toolConfirmationRequest
+  frontendToolRequest actionRequired systemNotification contextLengthExceeded summarizationRequested
+  conversationCompacted`.split(/\s+/);
 
 const SELECT_PARTS = `SELECT ${TYPE} AS type,
     CASE WHEN ?1 = 1 AND ${TYPE} = 'text' THEN json_extract(part.value, '$.text') END AS text,

@@ -164,10 +164,8 @@ const PART_FIELDS = {
 } as const;
 
 const ROLES: readonly unknown[] = ["user", "assistant"];
-const PART_TYPES = [
-  ...["text", "reasoning", "tool", "file", "subtask", "agent", "retry", "compaction", "patch", "snapshot"],
-  ...["step-start", "step-finish"],
-];
+const PART_TYPES = `text reasoning tool file subtask agent retry compaction patch snapshot step-start
+  step-finish`.split(/\s+/);
 
 const SELECT_PARTS = `SELECT id, time_created AS written_ms, ${Object.entries(PART_FIELDS)
   .map(([name, path]) => `${field(path)} AS "${name}"`)

@@ -11,6 +11,7 @@ export interface TableRow {
   /** Row id; ascends with insertion. */
   readonly place: number;
   readonly id: string;
+  /** Absent: the message is not read. */
   readonly createdMs?: number | undefined;
   /** Parts of kinds that the reader does not know, and the message itself if it is one. */
   readonly unknown: readonly UnknownRecord[];
@@ -108,8 +109,10 @@ function walkAll<T extends TableRow, State extends object>(
     const walked = table.walk(row, state);
     entries.push(...walked.entries);
     state = walked.state;
-    countUnknown(kinds, row.unknown, { state, agentId: table.agentId, modifiedMs: row.createdMs ?? 0 }, unknown);
-    entries.push(...unknown.take());
+    if (row.createdMs !== undefined) {
+      countUnknown(kinds, row.unknown, { state, agentId: table.agentId, modifiedMs: row.createdMs }, unknown);
+      entries.push(...unknown.take());
+    }
     if (walked.isOpen) open.push(row.id);
     if (row.place > place) [place, lastId] = [row.place, row.id];
   }
