@@ -79,7 +79,7 @@ test.each(EACH)("%s: usage in an unknown %s is a lower bound and a finding, once
   const [added, ...others] = calls.filter(({ key }) => key.startsWith("unread:"));
   expect(others).toEqual([]);
   expect(calls).toHaveLength(before.calls.length + 1);
-  expect(added).toMatchObject({ covers: "turn", complete: false });
+  expect(added).toMatchObject({ covers: "unknown", complete: true });
   expect(added).not.toHaveProperty("usage");
   expect(added?.timeMs).toBeGreaterThan(0);
   // Some files are written again as a whole: the same usage keeps its key and its time

@@ -61,7 +61,12 @@ afterAll(() => rmSync(HOME, { recursive: true, force: true, maxRetries: 10 }));
 it("takes usage in unknown members for usage whose figures are unknown", async () => {
   write(ROOT_ID, [turn(1, { input_token_count: 5 })], { paid_extra: { usage: { input_tokens: 3, output_tokens: 4 } } });
   const [, , unread] = await entries(ROOT_ID);
-  expect(unread).toMatchObject({ kind: "model_call", key: "unread:paid_extra.usage", covers: "turn", complete: false });
+  expect(unread).toMatchObject({
+    kind: "model_call",
+    key: "unread:paid_extra.usage",
+    covers: "unknown",
+    complete: true,
+  });
   expect(unread).not.toHaveProperty("usage");
 });
 

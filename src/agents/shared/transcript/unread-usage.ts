@@ -95,6 +95,6 @@ const unreadCall = (base: FactBase): EntryOf<"model_call"> =>
     kind: "model_call",
     ...base,
     endMs: base.timeMs,
-    complete: false,
-    covers: "turn",
+    complete: true,
+    covers: "unknown",
   } as EntryOf<"model_call">);
