@@ -19,8 +19,11 @@ export interface ModelCall {
   readonly finishReason?: string;
   /** The answer called tools, so its turn continues. */
   readonly asksForTools?: true;
-  /** Set if the usage covers several calls instead of one: all of a turn or session, or those that the agent removed. */
-  readonly covers?: "turn" | "session" | "removed";
+  /**
+   * Set if the usage is not that of one call, but of several: all of a turn or session, or those that the agent removed. `unknown`: what
+   * it belongs to, and its figures, are not known.
+   */
+  readonly covers?: "turn" | "session" | "removed" | "unknown";
   /** Set for a request that is no part of the conversation. */
   readonly purpose?: "compaction" | "memory" | "other";
   /** Service tier, if it is not the standard one, e.g. `priority`. */

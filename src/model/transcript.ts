@@ -94,7 +94,7 @@ export const ModelCallEntry = z.object({
    * one by one; `session`: all calls, and dropped if any single call has tokens; `removed`: calls between `startMs` and `endMs`
    * that the agent removed from its transcript, and only those count that were not read before.
    */
-  covers: z.enum(["turn", "session", "removed"]).optional(),
+  covers: z.enum(["turn", "session", "removed", "unknown"]).optional(),
   /** Service tier, if it is not the standard one: `fast`, `priority`, `flex`, `batch`; several with `+`. */
   tier: z.string().optional(),
   /** Charged by a different price list than the public one; which one is not known. */

@@ -47,6 +47,10 @@ export function compareCalls(
   if (transcript.unreadable > 0) {
     findings.add({ remarks: [`${label}: ${plural(transcript.unreadable, "line")} of its transcript cannot be read`] });
   }
+  for (const [kind, count] of transcript.unreadUsage) {
+    const records = `${plural(count, "record")} ${JSON.stringify(kind)}`;
+    findings.add({ remarks: [`${label}: token usage in ${records} cannot be read: totals are lower bounds`] });
+  }
   // Calls that only hooks reported are in no transcript: compare sums over the same calls
   return {
     ...findings,

@@ -33,7 +33,7 @@ export interface CallFact {
   /** Absent: the source does not report it. */
   readonly usage: TokenUsage | undefined;
   /** Its tokens cover several calls, so it has no span. */
-  readonly covers: "turn" | "session" | "removed" | undefined;
+  readonly covers: "turn" | "session" | "removed" | "unknown" | undefined;
   readonly startMs: number;
   readonly endMs: number;
 }

@@ -2,7 +2,7 @@ import { refusalOf } from "../agents/shared/transcript/open.ts";
 import type { CaptureContext } from "../capture/context.ts";
 import { limitEntries } from "../capture/limit-fields.ts";
 import { protectEntries } from "../capture/protect.ts";
-import type { TranscriptFile, TranscriptReader } from "../model/agent.ts";
+import type { TranscriptBatch, TranscriptFile, TranscriptReader } from "../model/agent.ts";
 import { knownCardOf, transcriptOf } from "../model/card-of.ts";
 import { withoutDuplicateAnswers } from "../model/duplicate-answers.ts";
 import { messageOf } from "../model/error-message.ts";
@@ -29,6 +29,8 @@ export type TranscriptFacts =
       readonly missingParts: number;
       /** Lines that could not be read. */
       readonly unreadable: number;
+      /** Kinds of records with token usage that the reader does not know, with their number. */
+      readonly unreadUsage: ReadonlyMap<string, number>;
       /** Usage in the files that is in no call. */
       readonly unexplained: readonly UnexplainedUsage[];
     }
@@ -66,17 +68,17 @@ export async function rereadTranscripts(
     if (refusal !== undefined) return unknown(`its transcript must not be read: ${refusal}`);
     try {
       for await (const batch of reader.read({ ...file, roots }, INITIAL_OFFSET, { content: false })) {
-        collector.take(protectEntries(drain, limitEntries(batch.entries), session.cwd), batch.unreadable);
+        collector.take({ ...batch, entries: protectEntries(drain, limitEntries(batch.entries), session.cwd) });
       }
     } catch (error) {
       return unknown(`could not read ${JSON.stringify(file.path)}: ${messageOf(error)}`);
     }
   }
-  const { removed, unreadable } = collector;
+  const { removed, unreadable, unreadUsage } = collector;
   const checked = files.map((file) => ({ ...file, roots }));
   // A file that changed or vanished since was read above
   const unexplained = await unexplainedUsage(checked, collector.all(), session.source).catch(() => []);
-  return { state: "read", calls: collector.calls(), removed, missingParts, unreadable, unexplained };
+  return { state: "read", calls: collector.calls(), removed, missingParts, unreadable, unreadUsage, unexplained };
 }
 
 // --- internal ---
@@ -119,14 +121,16 @@ class CallCollector {
   readonly #everything = new Map<string, EntryOf<"model_call">>();
   #isOwnPart: boolean;
   unreadable = 0;
+  readonly unreadUsage = new Map<string, number>();
 
   constructor(facts: StoredSessionFacts) {
     this.#facts = facts;
     this.#isOwnPart = facts.session.fork === "no";
   }
 
-  take(entries: readonly TranscriptEntry[], unreadable: number): void {
+  take({ entries, unreadable, unreadUsage = new Map() }: TranscriptBatch): void {
     this.unreadable += unreadable;
+    for (const [kind, count] of unreadUsage) this.unreadUsage.set(kind, (this.unreadUsage.get(kind) ?? 0) + count);
     const own = new Set(this.#own(entries));
     for (const entry of entries) {
       if (entry.kind !== "model_call") continue;

@@ -58,7 +58,7 @@ export async function unexplainedUsage(
 const RUNNING = /(?:^|\.)(?:total\w*|thread_token_usage|modelUsage|modelMetrics)(?:\.|$)/i;
 /** Where forks have copies that cannot be told from their own calls: those are counted in the session they come from. */
 const OF_COPIES: Readonly<Record<string, RegExp>> = {
-  amp: /^(?:messages\.usage|usageLedger\.events\.tokens)$/,
+  amp: /^(?:messages\.assistant\.usage|usageLedger\.events\.tokens)$/,
   grok: /^params\.update\.usage$/,
 };
 

@@ -1,3 +1,4 @@
+import { lastCallOf } from "../model/last-call.ts";
 import type { Segment, SessionInput, Subagent, Turn } from "../model/session.ts";
 import { isWholeUsage } from "../model/whole-usage.ts";
 
@@ -7,7 +8,7 @@ export function expectsLines(run: Turn | Subagent, segment: Segment | undefined,
   // The hook reports a failure before the agent writes the line with the details
   if ("state" in run && run.state === "failed" && run.errors.length === 0) return true;
   if (segment?.endMs !== undefined) {
-    const lastCall = run.modelCalls.at(-1);
+    const lastCall = lastCallOf(run.modelCalls);
     const isEndedTurn = "state" in run && (run.state === "ended" || run.state === "unfinished");
     return (
       run.toolCalls.some((t) => t.status === "unfinished") ||

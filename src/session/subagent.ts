@@ -1,5 +1,6 @@
 import { defined } from "../model/defined.ts";
 import { timeMsOf } from "../model/event.ts";
+import { lastCallOf } from "../model/last-call.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
 import type { Segment, SessionFacts, Subagent, Turn } from "../model/session.ts";
 import { type Draft, exportedKeyOf, isLatePart } from "./drafts.ts";
@@ -17,7 +18,7 @@ export function toSubagent(
   endsSession: boolean,
   facts: SessionFacts,
 ): Subagent {
-  const lastCall = draft.modelCalls.at(-1);
+  const lastCall = lastCallOf(draft.modelCalls);
   const hasReportedEnd = reportsEnd(draft);
   const finished =
     draft.toolCalls.every((tool) => tool.status !== "open") &&

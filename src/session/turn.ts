@@ -1,5 +1,6 @@
 import { defined } from "../model/defined.ts";
 import { extrasOf, timeMsOf } from "../model/event.ts";
+import { lastCallOf } from "../model/last-call.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
 import type { Segment, SessionInput, Turn } from "../model/session.ts";
 import { type Draft, exportedKeyOf, isLatePart } from "./drafts.ts";
@@ -60,7 +61,7 @@ interface EndSignals {
 }
 
 function endSignals({ modelCalls, toolCalls, events, entries, errors }: Draft): EndSignals {
-  const lastCall = modelCalls.at(-1);
+  const lastCall = lastCallOf(modelCalls);
   // An error before a complete answer did not end the turn: the request was, for example, shortened and retried
   const answeredMs = lastCall?.complete === true && lastCall.covers === undefined ? lastCall.startMs : 0;
   const failure = events.find((e) => e.type === "turn.error" && timeMsOf(e) >= answeredMs);

@@ -1,4 +1,5 @@
 import { sumKnown } from "../model/known.ts";
+import { lastCallOf } from "../model/last-call.ts";
 import type { SessionFacts, Subagent, Turn } from "../model/session.ts";
 import type { Attributes, AttributeValue, SpanRecord } from "../model/telemetry.ts";
 import { callPrices, costSource } from "./cost.ts";
@@ -18,7 +19,7 @@ export type Loose = Readonly<Record<string, AttributeValue | undefined>>;
 export function runAttributes(run: Turn | Subagent, facts: SessionFacts, settings: Spelling, kind: SpanSubject): Loose {
   const totals = totalOfRun(run, callPrices(facts.provider));
   const models = [...new Set([...(run.settled?.models ?? []), ...run.modelCalls.flatMap((c) => c.model ?? [])])];
-  const finish = run.modelCalls.at(-1)?.finishReason;
+  const finish = lastCallOf(run.modelCalls)?.finishReason;
   return {
     [semconv.GEN_AI_OPERATION_NAME]: "invoke_agent",
     [semconv.GEN_AI_AGENT_NAME]: facts.source,

@@ -49,8 +49,10 @@ export async function recordedHome(of: RecordedCase, where: "usual" | "moved" = 
   const { home } = replay;
   const reader = (await of.agent.transcript?.())?.default;
   if (reader === undefined) throw new Error(`${of.source} keeps no transcripts`);
-  const text = readFileSync(join(CASES, of.source, of.name, "expected.json"), "utf8");
-  const { sessions } = JSON.parse(text) as { readonly sessions: readonly ExpectedSession[] };
+  const text = join(CASES, of.source, of.name, "expected.json");
+  const { sessions } = JSON.parse(existsSync(text) ? readFileSync(text, "utf8") : '{"sessions":[]}') as {
+    readonly sessions: readonly ExpectedSession[];
+  };
   const move = where === "moved" ? MOVED[of.source] : undefined;
   const env = move === undefined ? {} : { [move.variable]: join(home, ELSEWHERE) };
   if (move !== undefined) moveFolder(join(home, move.usual), join(home, ELSEWHERE, move.below));

@@ -1,6 +1,6 @@
 // The second witness of `reconcile`: usage in the files that no call explains, found without the agent's reader.
-import { appendFileSync } from "node:fs";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
 import type { TranscriptFile } from "../../src/model/agent.ts";
 import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../src/model/merge.ts";
@@ -8,6 +8,7 @@ import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { unexplainedUsage } from "../../src/reconcile/witness.ts";
 import { type RecordedHome, recordedCases, recordedHome } from "../import/home.ts";
 import { locateAll } from "../support/located.ts";
+import { appendLine, LINE, PLANTED, UNKNOWN, USAGE } from "../support/planted-usage.ts";
 
 const homes: RecordedHome[] = [];
 afterEach(() => {
@@ -50,34 +51,50 @@ test.each(CASES)("$source, $name: every usage in the files is in a call", async 
   }
 });
 
-/** Agents whose sessions are JSON lines. */
-const IN_LINES = "claude-code codex copilot droid gemini-cli grok kimi pi qwen-code".split(" ");
-const BASIC = CASES.filter(({ source, name }) => name === "basic" && IN_LINES.includes(source));
-
-describe.each(BASIC)("$source", (of) => {
-  const usage = { input_tokens: 70_001, output_tokens: 7_003 };
-  const addedTo = (files: readonly TranscriptFile[], record: object): void =>
-    appendFileSync(files[0]?.path ?? "", `${JSON.stringify(record)}\n`);
-
-  test("a record of an unknown kind with usage is a lower bound and a finding", async () => {
-    const [files = []] = await sessionsOf(of);
-    const before = await read(of, files);
-    const params = { update: { sessionUpdate: "paid_extra" } };
-    const named = { id: "x1", type: "paid_extra", method: "session/update", params };
-    addedTo(files, { ...named, timestamp: "2026-11-27T10:00:00.000Z", usage });
-    const { calls, unread } = await read(of, files);
-    expect(calls).toHaveLength(before.calls.length + 1);
-    expect(calls.filter(({ key }) => key.startsWith("unread:"))).toMatchObject([{ covers: "turn", complete: false }]);
-    expect(calls.find(({ key }) => key.startsWith("unread:"))).not.toHaveProperty("usage");
-    expect(unread).toEqual(new Map([["paid_extra", 1]]));
-  });
-
-  test("usage that the reader passes over is found in reconcile, whatever the record", async () => {
-    const [files = []] = await sessionsOf(of);
-    addedTo(files, { type: "user", timestamp: "2026-11-27T10:00:00.000Z", extra: { usage } });
-    const { calls } = await read(of, files);
-    expect(await unexplainedUsage(files, calls, of.source)).toMatchObject([
-      { records: 1, input: 70_001, output: 7_003 },
-    ]);
-  });
+test("the table has every agent whose transcripts are read", async () => {
+  const withReader = (await allAgents()).flatMap(({ source, transcript }) =>
+    transcript === undefined ? [] : [source],
+  );
+  // Of senders that speak OpenHook, every usage is read by its shape, whatever the record; Kiro has its own test, and no recording
+  const all = withReader.filter((source) => source !== "openhook" && source !== "kiro");
+  expect(Object.keys(PLANTED).sort()).toEqual(all.sort());
 });
+
+const basicOf = async (source: string) => {
+  const agent = (await allAgents()).find((one) => one.source === source);
+  if (agent === undefined) throw new Error(`no agent ${source}`);
+  return { agent, source, name: "basic" };
+};
+
+const EACH = Object.entries(PLANTED).flatMap(([source, all]) => all.map((one) => [source, one.found, one] as const));
+
+test.each(EACH)("%s: usage in an unknown %s is a lower bound and a finding, once", async (source, found, { add }) => {
+  const of = await basicOf(source);
+  const [files = []] = await sessionsOf(of);
+  const before = await read(of, files);
+  expect(before.unread).toEqual(new Map());
+  add(files[0]?.path ?? "");
+  const { calls, unread } = await read(of, files);
+  expect([...unread.keys()]).toEqual([found]);
+  const [added, ...others] = calls.filter(({ key }) => key.startsWith("unread:"));
+  expect(others).toEqual([]);
+  expect(calls).toHaveLength(before.calls.length + 1);
+  expect(added).toMatchObject({ covers: "unknown", complete: true });
+  expect(added).not.toHaveProperty("usage");
+  expect(added?.timeMs).toBeGreaterThan(0);
+  // Some files are written again as a whole: the same usage keeps its key and its time
+  expect((await read(of, files)).calls).toEqual(calls);
+});
+
+const IN_LINES = Object.keys(PLANTED).filter((source) => PLANTED[source]?.[0] === LINE);
+
+test.each(IN_LINES)(
+  "%s: usage that the reader passes over is found in reconcile, whatever the record",
+  async (source) => {
+    const of = await basicOf(source);
+    const [files = []] = await sessionsOf(of);
+    appendLine(files[0]?.path ?? "", { type: "user", timestamp: UNKNOWN.timestamp, extra: { usage: USAGE } });
+    const { calls } = await read(of, files);
+    expect(await unexplainedUsage(files, calls, source)).toMatchObject([{ records: 1, input: 70_001, output: 7_003 }]);
+  },
+);

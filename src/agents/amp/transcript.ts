@@ -15,6 +15,7 @@ import type { Offset } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
 import { sessionFiles } from "../shared/transcript/past.ts";
+import { withUnreadUsage } from "../shared/transcript/unread-usage.ts";
 import { readWhole } from "../shared/transcript/whole.ts";
 import { readThread, relatedTo } from "./thread.ts";
 
@@ -59,13 +60,17 @@ async function* read(file: TranscriptFile, _from: Offset, options: ReadOptions =
     (id) => idIn(`${id}.json`) !== undefined && existsSync(join(dirname(file.path), `${id}.json`)),
   );
   const { entries, content, records } = readThread(thread, writtenMs, isOriginThere);
-  yield { entries, ...(options.content === true && { content }), next: INITIAL_OFFSET, unreadable: 0, records };
+  const all = withUnreadUsage(thread, WITH_KNOWN_USAGE, entries);
+  yield { ...all, ...(options.content === true && { content }), next: INITIAL_OFFSET, unreadable: 0, records };
 }
 
 // --- internal ---
 
 /** Paths of the threads folder, relative to a root that contains it. */
 const LAYOUTS = ["threads", join("amp", "threads"), join(".local", "share", "amp", "threads")];
+
+/** The members that the reader knows. */
+const WITH_KNOWN_USAGE = /^(?:messages\.(?:user|assistant)|usageLedger|env)$/;
 
 const idIn = (name: string): string | undefined => /^(T-[\w-]+)\.json$/.exec(name)?.[1];
 

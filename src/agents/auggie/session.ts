@@ -37,6 +37,10 @@ export function readSession(session: Fields, writtenMs: number): Session {
   return { entries: walk.entries, content: walk.content, records: walk.records };
 }
 
+/** The members that the reader knows. */
+export const WITH_KNOWN_USAGE =
+  /^(?:summarizations|(?:subAgents\.)?chatHistory\.exchange\.(?:request_nodes|response_nodes\.(?:0|1|5|10)))$/;
+
 // --- internal ---
 
 /** The program's numbers for the kinds of nodes. */

@@ -15,8 +15,9 @@ import type { Offset } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
 import { sessionFiles } from "../shared/transcript/past.ts";
+import { withUnreadUsage } from "../shared/transcript/unread-usage.ts";
 import { readWhole } from "../shared/transcript/whole.ts";
-import { readSession } from "./session.ts";
+import { readSession, WITH_KNOWN_USAGE } from "./session.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
@@ -44,7 +45,8 @@ async function* read(file: TranscriptFile, _from: Offset, options: ReadOptions =
     return;
   }
   const { entries, content, records } = readSession(object, writtenMs);
-  yield { entries, ...(options.content === true && { content }), next: INITIAL_OFFSET, unreadable: 0, records };
+  const all = withUnreadUsage(object, WITH_KNOWN_USAGE, entries);
+  yield { ...all, ...(options.content === true && { content }), next: INITIAL_OFFSET, unreadable: 0, records };
 }
 
 // --- internal ---

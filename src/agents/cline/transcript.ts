@@ -13,13 +13,16 @@ import type {
 } from "../../model/agent.ts";
 import type { ContentUpdate } from "../../model/content.ts";
 import { defined } from "../../model/defined.ts";
+import { EntrySink } from "../../model/entry-sink.ts";
 import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { distinctParts } from "../shared/transcript/copies.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
+import { Kinds } from "../shared/transcript/kinds.ts";
 import { firstBytes, readSmall } from "../shared/transcript/open.ts";
 import { type Entry, entriesIn, foldersBelow, located, namesIn, statFile } from "../shared/transcript/past.ts";
+import { countKind } from "../shared/transcript/unread-usage.ts";
 import { messageContent } from "./content.ts";
 import { isTaskId, isUiFile, TASK_LAYOUTS, taskRoots, uiFileIn, uiFilesOf } from "./extension.ts";
 import { initialState, type Message, readMessage } from "./messages.ts";
@@ -95,6 +98,8 @@ async function* readMessages(
   let records = 0;
   let isFirst = agentId !== undefined;
   let place = -1;
+  const kinds = new Kinds(ROLES);
+  const unknown = new EntrySink();
   const task = await takenOver(path, roots);
   for await (const element of elementsOf(path, "messages", { roots })) {
     place++;
@@ -105,6 +110,9 @@ async function* readMessages(
       records++;
       continue;
     }
+    const record = { fields: message, identity: asString(message?.["id"]) ?? `${path} ${place}`, state, agentId };
+    countKind(kinds, message?.["role"], () => ({ ...record, modifiedMs: state.timeMs }), unknown);
+    entries.push(...unknown.take());
     const result = message === undefined ? undefined : readMessage(message, state, agentId);
     if (result === undefined) {
       unreadable++;
@@ -119,7 +127,7 @@ async function* readMessages(
     entries.push(...result.entries);
     if (options.content === true && message !== undefined) content.push(...messageContent(message, result.entries));
     if (entries.length < BATCH_ENTRIES) continue;
-    yield { entries, content, next: INITIAL_OFFSET, unreadable, records };
+    yield { entries, content, next: INITIAL_OFFSET, unreadable, records, ...kinds.take() };
     entries = [];
     content = [];
     unreadable = 0;
@@ -134,7 +142,7 @@ async function* readMessages(
   if (manifest?.["status"] === "cancelled" && state.hasNoResult && refused !== undefined) {
     entries.push(refusal(refused, state.timeMs, state.promptKey, state.messageOfCall.get(refused)));
   }
-  yield { entries, content, next: INITIAL_OFFSET, unreadable, records };
+  yield { entries, content, next: INITIAL_OFFSET, unreadable, records, ...kinds.take() };
 }
 
 // --- internal ---
@@ -169,6 +177,8 @@ const isMessages = ({ name, isFolder }: Entry): boolean =>
 
 /** Milliseconds; 0 for ids of another form. */
 const timeIn = (sessionId: string): number => Number(/^\d{13}(?=_|$)/.exec(sessionId)?.[0] ?? 0);
+
+const ROLES = ["user", "assistant"];
 
 // Large enough for few commits, small enough for memory
 const BATCH_ENTRIES = 500;

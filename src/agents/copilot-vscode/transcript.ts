@@ -16,6 +16,7 @@ import { asString, parsedObject } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
 import { readSmall } from "../shared/transcript/open.ts";
 import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";
+import { withUnreadUsage } from "../shared/transcript/unread-usage.ts";
 import { readText } from "../shared/transcript/whole.ts";
 import { chatsIn, entriesOf } from "./chat.ts";
 import { replay } from "./journal.ts";
@@ -75,7 +76,8 @@ async function* read(file: TranscriptFile, _from: Offset): AsyncGenerator<Transc
   const chats = object === undefined ? [] : chatsIn(object, idOf(file.path));
   const chat = chats.find((one) => one.sessionId === sessionId) ?? (sessionId === undefined ? chats[0] : undefined);
   const entries = chat === undefined ? [] : entriesOf(chat, await folderOf(file));
-  yield { entries, next: INITIAL_OFFSET, unreadable, records: chat?.requests.length ?? 0 };
+  const all = withUnreadUsage({ ...object, requests: chat?.requests }, WITH_KNOWN_USAGE, entries);
+  yield { ...all, next: INITIAL_OFFSET, unreadable, records: chat?.requests.length ?? 0 };
 }
 
 // --- internal ---
@@ -84,6 +86,10 @@ const WORKSPACES = "workspaceStorage";
 const EMPTY_WINDOWS = join("globalStorage", "emptyWindowChatSessions");
 const CHATS = "chatSessions";
 const MAX_WORKSPACE_BYTES = 65_536;
+
+/** Those of a request can be the tools' or another extension's; its `usage` repeats that of its result. */
+const WITH_KNOWN_USAGE =
+  /^requests\.(?:message|response|result|usage|variableData|agent|contentReferences|usedContext)$/;
 
 const isChatFile = (name: string): boolean => /^[A-Za-z0-9][\w-]*\.jsonl?$/.test(name);
 const idOf = (path: string): string => basename(path).replace(/\.jsonl?$/, "");

@@ -1,4 +1,5 @@
-import { columnsOf, isReadableList, type Row, type Value, type View } from "../shared/transcript/sqlite.ts";
+import { columnsOf, ifUnknown, isReadableList, type Row, type Value, type View } from "../shared/transcript/sqlite.ts";
+import { type UnknownRecord, unknownIn } from "../shared/transcript/unread-usage.ts";
 
 /** One message with its parts, without long outputs. */
 export interface MessageRow {
@@ -15,6 +16,7 @@ export interface MessageRow {
   /** False if its parts are no JSON, or too large. */
   readonly isReadable: boolean;
   readonly parts: readonly PartRow[];
+  readonly unknown: readonly UnknownRecord[];
 }
 
 export interface PartRow {
@@ -115,6 +117,8 @@ const PARTS = `json_each(CASE WHEN ${isReadableList("parts")} THEN parts ELSE '[
 const METADATA = `CASE WHEN json_valid(${data("metadata")}) THEN ${data("metadata")} ELSE '{}' END`;
 const metadata = (path: string): string => `json_extract(${METADATA}, '$.${path}')`;
 
+const PART_TYPES = ["text", "reasoning", "tool_call", "tool_result", "finish", "binary", "image_url", "shell_command"];
+
 const SELECT_PARTS = `SELECT ${TYPE} AS type,
     CASE WHEN ?1 = 1 AND ${TYPE} = 'text' THEN ${data("text")} END AS text,
     ${data("hidden")} AS hidden,
@@ -126,6 +130,7 @@ const SELECT_PARTS = `SELECT ${TYPE} AS type,
     ${metadata("start_time")} AS start_ms, ${metadata("end_time")} AS end_ms,
     ${metadata("additions")} AS additions, ${metadata("removals")} AS removals,
     ${metadata("hook.decision")} AS decision,
+    ${ifUnknown("part.value", TYPE, PART_TYPES)} AS unknown,
     ${data("reason")} AS reason, ${data("message")} AS title, ${data("time")} AS finish_s
   FROM messages, ${PARTS} WHERE messages.id = ?2 ORDER BY part.key`;
 
@@ -141,6 +146,7 @@ function selectMessages(db: View): string {
 function toMessage(db: View, row: Row): MessageRow {
   const id = String(row["id"]);
   const role = String(row["role"]);
+  const parts = db.all(SELECT_PARTS, role === "user" ? 1 : 0, id);
   return {
     place: Number(row["place"]),
     id,
@@ -151,7 +157,8 @@ function toMessage(db: View, row: Row): MessageRow {
     finishedMs: timeMsOf(row["finished_at"]),
     isSummary: row["is_summary"] === 1,
     isReadable: row["is_readable"] === 1,
-    parts: db.all(SELECT_PARTS, role === "user" ? 1 : 0, id).map(toPart),
+    parts: parts.map(toPart),
+    unknown: unknownIn(parts, id),
   };
 }
 

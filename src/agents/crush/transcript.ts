@@ -83,6 +83,7 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
     yield { entries: first, next: { bytes: 0, memo: { ...memo } }, unreadable: 0 };
     const table: MessageTable<MessageRow, WalkState> = {
       ...place,
+      agentId: file.agentId,
       after: (at, limit) => messagesAfter(db, sessionId, at, limit),
       byId: (ids) => messagesById(db, sessionId, ids),
       isReadable: (message) => message.isReadable,

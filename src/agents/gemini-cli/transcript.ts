@@ -3,12 +3,15 @@ import { dirname, join } from "node:path";
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
 import type { ContentUpdate } from "../../model/content.ts";
 import { defined } from "../../model/defined.ts";
+import { EntrySink } from "../../model/entry-sink.ts";
 import { putEntry } from "../../model/fact-sink.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
+import { Kinds } from "../shared/transcript/kinds.ts";
 import { firstBytes, openRegular, readSmall } from "../shared/transcript/open.ts";
 import { type LineRules, readLines, replaceState, UNREADABLE } from "../shared/transcript/read-lines.ts";
+import { countKind } from "../shared/transcript/unread-usage.ts";
 import { messageContent } from "./content.ts";
 import { inlineSubagentsIn, readMerged } from "./merged.ts";
 import { files, HEAD_BYTES, locate } from "./places.ts";
@@ -94,6 +97,8 @@ async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGener
   let entries: TranscriptEntry[] = [...(await beginning(file, head, state.timeMs))];
   let content: ContentUpdate[] = [];
   let unreadable = 0;
+  const kinds = new Kinds(KINDS);
+  const unknown = new EntrySink();
   const next: Offset = { bytes: stats.size, memo: {} };
   const merged = { subagents: await inlineSubagentsIn(file.path, file.roots), messageTimes: [] };
   for await (const element of elementsOf(file.path, "messages", { roots: file.roots })) {
@@ -106,13 +111,16 @@ async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGener
     // This form contains no repetitions
     const { repeating: _, ...kept } = result.state;
     state = kept;
-    entries.push(...result.entries, ...result.lostAnswers);
+    const record = { fields: message, state, agentId: file.agentId, modifiedMs: stats.mtimeMs };
+    const identity = (): string => asString(message["id"]) ?? JSON.stringify(message);
+    countKind(kinds, message["type"], () => ({ ...record, identity: identity() }), unknown);
+    entries.push(...result.entries, ...result.lostAnswers, ...unknown.take());
     if (wanted.content === true) content.push(...messageContent(result.message, result.entries));
     if (entries.length < BATCH_ENTRIES) continue;
-    yield { entries, content, next, unreadable };
+    yield { entries, content, next, unreadable, ...kinds.take() };
     [entries, content, unreadable] = [[], [], 0];
   }
-  yield { entries, content, next, unreadable };
+  yield { entries, content, next, unreadable, ...kinds.take() };
 }
 
 // Large enough for few commits, small enough for memory

@@ -2,12 +2,14 @@ import { parsedJson } from "../shared/payload/json.ts";
 import { sessionTree, type TreeSession } from "../shared/transcript/session-tree.ts";
 import {
   columnsOf,
+  ifUnknown,
   isReadableJson,
   isReadableList,
   type Row,
   type Value,
   type View,
 } from "../shared/transcript/sqlite.ts";
+import { type UnknownRecord, unknownIn } from "../shared/transcript/unread-usage.ts";
 import { EDITORS } from "./names.ts";
 
 /** One session of the database. */
@@ -38,6 +40,7 @@ export interface MessageRow {
   readonly provider?: string;
   readonly requestedModel?: string;
   readonly parts: readonly PartRow[];
+  readonly unknown: readonly UnknownRecord[];
 }
 
 /** As Goose counts: input includes the cache, output includes reasoning. */
@@ -196,6 +199,10 @@ const EDITOR_NAMES = Object.keys(EDITORS)
   .map((name) => `'${name}'`)
   .join(", ");
 
+const PART_TYPES = `text image thinking redactedThinking reasoning toolRequest toolResponse toolConfirmationRequest
+  frontendToolRequest actionRequired systemNotification contextLengthExceeded summarizationRequested
+  conversationCompacted`.split(/\s+/);
+
 const SELECT_PARTS = `SELECT ${TYPE} AS type,
     CASE WHEN ?1 = 1 AND ${TYPE} = 'text' THEN json_extract(part.value, '$.text') END AS text,
     json_extract(part.value, '$.id') AS call_id,
@@ -207,12 +214,13 @@ const SELECT_PARTS = `SELECT ${TYPE} AS type,
     json_extract(part.value, '$.toolResult.value.isError') AS is_error,
     substr(json_extract(part.value, '$.toolResult.error'), 1, ${ERROR_LENGTH}) AS error,
     json_extract(part.value, '$.toolResult.value.structuredContent.exit_code') AS exit_code,
-    ${SPAWNED} AS spawned
+    ${SPAWNED} AS spawned, ${ifUnknown("part.value", TYPE, PART_TYPES)} AS unknown
   FROM messages, ${PARTS} WHERE messages.id = ?2 ORDER BY part.key`;
 
 function toMessage(db: View, row: Row): MessageRow {
   const role = String(row["role"]);
   const createdMs = secondsOf(row["created_timestamp"]);
+  const parts = db.all(SELECT_PARTS, role === "user" ? 1 : 0, Number(row["place"]));
   const [provider, requestedModel] = [textOf(row["provider"]), textOf(row["requested_model"])];
   const elapsedMs = numberOf(row["elapsed_ms"]);
   return {
@@ -228,7 +236,8 @@ function toMessage(db: View, row: Row): MessageRow {
     ...(elapsedMs !== undefined && { elapsedMs }),
     ...(provider !== undefined && { provider }),
     ...(requestedModel !== undefined && { requestedModel }),
-    parts: db.all(SELECT_PARTS, role === "user" ? 1 : 0, Number(row["place"])).map(toPart),
+    parts: parts.map(toPart),
+    unknown: unknownIn(parts, String(row["id"])),
   };
 }
 

@@ -13,10 +13,13 @@ import type {
 } from "../../model/agent.ts";
 import { isSequenceNumber } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
+import { EntrySink } from "../../model/entry-sink.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
+import { Kinds } from "../shared/transcript/kinds.ts";
 import { foldersBelow, located, oldestFirst, reportProblem } from "../shared/transcript/past.ts";
 import { openDatabase, queryDatabase, UNREADABLE_ROW, type View } from "../shared/transcript/sqlite.ts";
+import { countUnknown } from "../shared/transcript/unread-usage.ts";
 import { uniqueCallIds } from "./calls.ts";
 import { sessionContent } from "./content.ts";
 import { databasesIn, LAYOUTS, sessionFolders } from "./places.ts";
@@ -85,10 +88,15 @@ async function* read(file: TranscriptFile, _from: Offset, wanted: ReadOptions = 
         isCutOff: parent !== undefined && isCutOff(db, row, parent, root),
       }),
     ];
+    const [kinds, unknown] = [new Kinds([]), new EntrySink()];
+    for (const { isCopy, createdMs, unknown: parts } of messages) {
+      if (!isCopy) countUnknown(kinds, parts, { state: {}, agentId: file.agentId, modifiedMs: createdMs }, unknown);
+    }
+    entries.push(...unknown.take());
     const unreadable = messages.filter(({ isReadable }) => !isReadable).length;
     const content = wanted.content === true ? sessionContent(db, sessionId, entries) : [];
     const aside = unreadable > 0 && { setAside: { records: unreadable, reason: UNREADABLE_ROW } };
-    yield { entries, content, next, unreadable, records: messages.length - unreadable, ...aside };
+    yield { entries, content, next, unreadable, records: messages.length - unreadable, ...kinds.take(), ...aside };
   } finally {
     db.close();
   }

@@ -26,6 +26,7 @@ import {
   oldestFirst,
   reportUnreadable,
 } from "../shared/transcript/past.ts";
+import { withUnreadUsage } from "../shared/transcript/unread-usage.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
@@ -99,7 +100,7 @@ async function* read(file: TranscriptFile, _from: Offset): AsyncGenerator<Transc
   const next: Offset = { bytes: size, memo: {} };
   yield session === undefined
     ? { entries: [], next, unreadable: 1 }
-    : { entries: entriesOf(session, file.agentId), next, unreadable: 0 };
+    : { ...withUnreadUsage(session.fields, WITH_KNOWN_USAGE, entriesOf(session, file.agentId)), next, unreadable: 0 };
 }
 
 // --- internal ---
@@ -115,7 +116,11 @@ interface SessionFile {
   readonly agentName: string | undefined;
   readonly model: string | undefined;
   readonly turns: readonly unknown[];
+  readonly fields: Fields;
 }
+
+/** The members that the reader knows. */
+const WITH_KNOWN_USAGE = /^session_state\.conversation_metadata\.user_turn_metadatas$/;
 
 const SAFE_ID = /^[A-Za-z0-9_-]+$/;
 // Metadata and one record per turn; a larger file is something else and would not fit into memory
@@ -167,6 +172,7 @@ async function load(path: string, roots: readonly string[] | undefined): Promise
     agentName: asString(state["agent_name"]),
     model: asString(info?.["model_id"]),
     turns: asArray(asObject(state["conversation_metadata"])?.["user_turn_metadatas"]),
+    fields: session,
   };
 }
 

@@ -9,6 +9,7 @@ import type { EntryOf, Offset } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";
 import { openRegularSync, RefusedError } from "../shared/transcript/open.ts";
+import { countKind } from "../shared/transcript/unread-usage.ts";
 import { eventContent } from "./content.ts";
 import { eventNames, readEvents } from "./event-files.ts";
 import { LocalTimes } from "./local-times.ts";
@@ -56,10 +57,11 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
         continue;
       }
       records++;
-      kinds.add(event["kind"]);
       if (isFirst) begin(file, one.timeMs ?? state.timeMs, recorded, sink);
       // Content needs only the facts of this event
       const before = own.count;
+      const fields = { fields: event, identity: asString(event["id"]) ?? one.name, state, agentId: file.agentId };
+      countKind(kinds, event["kind"], () => ({ ...fields, modifiedMs: one.timeMs ?? state.timeMs }), sink);
       walk(one, event, state, { agentId: file.agentId, model: recorded?.model, sink: looksAtCalls ? own : sink });
       if (looksAtCalls) {
         const entries = own.take();

@@ -69,7 +69,8 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
   const key = summaryKeyOf(summary);
   if (summary !== undefined && key !== undefined) {
     const [timeMs = intake.timeMs, by] = [asTimeMs(summary["timestamp"]), modelNameIn(summary, "model")];
-    return paidEntries(summary["usage"], { key, timeMs, purpose: "compaction", by }, promptOf(extension));
+    const request = { key, timeMs, purpose: "compaction", by, isOfTwo: summary["isOfTwo"] === true } as const;
+    return paidEntries(summary["usage"], request, promptOf(extension));
   }
   const message = event["type"] === "message_end" ? asObject(event["message"]) : undefined;
   if (message?.["role"] === "toolResult") {

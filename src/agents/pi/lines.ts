@@ -112,12 +112,18 @@ const compacted = ({ id, timeMs, state }: Place): EntryOf<"compaction"> => ({
 });
 
 /** The request for the summary of a conversation or a branch. Extensions can ask any model for it. */
-const summary = (o: Message, { id, timeMs, state }: Place): readonly TranscriptEntry[] =>
-  paidEntries(
-    o["usage"],
-    { key: id, timeMs, purpose: "compaction", by: o["fromHook"] === true ? undefined : state.selected },
-    baseOf(state),
-  );
+const summary = (o: Message, { id, timeMs, state }: Place): readonly TranscriptEntry[] => {
+  const by = o["fromHook"] === true ? undefined : state.selected;
+  const request = { key: id, timeMs, purpose: "compaction", by, isOfTwo: isOfTwoRequests(o["summary"]) } as const;
+  return paidEntries(o["usage"], request, baseOf(state));
+};
+
+/** In the middle of a turn, pi summarizes what was before it and the turn so far, each with a request, and records the sum. */
+const isOfTwoRequests = (text: unknown): boolean =>
+  typeof text === "string" && text.includes(OF_TURN) && !text.startsWith(NOTHING_BEFORE);
+
+const OF_TURN = "\n\n---\n\n**Turn Context (split turn):**\n\n";
+const NOTHING_BEFORE = `No prior history.${OF_TURN}`;
 
 /** A request that is no message, such as one that keeps the provider's cache warm. */
 const extraRequest = (o: Message, { id, timeMs, state }: Place): readonly TranscriptEntry[] =>

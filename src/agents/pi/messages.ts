@@ -93,6 +93,8 @@ export interface PaidRequest {
   readonly purpose: "compaction" | "other";
   /** Of which model, if it is known. */
   readonly by?: ModelName | undefined;
+  /** The usage is the sum of two requests, of which neither is known. */
+  readonly isOfTwo?: boolean;
 }
 
 /** A model, as a message or a record names it. */
@@ -105,7 +107,7 @@ export const modelNameIn = (o: Message, name: string): ModelName =>
 /** @returns none if the record has no usage, as those of older versions */
 export function paidEntries(
   usage: unknown,
-  { key, timeMs, purpose, by }: PaidRequest,
+  { key, timeMs, purpose, by, isOfTwo }: PaidRequest,
   base: Base,
 ): readonly EntryOf<"model_call">[] {
   const figures = asObject(usage);
@@ -120,6 +122,7 @@ export function paidEntries(
       purpose,
       usage: usageOf(figures),
       complete: true,
+      covers: isOfTwo === true ? "turn" : undefined,
     } as EntryOf<"model_call">),
   ];
 }

@@ -235,10 +235,16 @@ function summaryOf(entry, { model }) {
     id: textOf(entry.id),
     timestamp: textOf(entry.timestamp),
     usage: usageOf(entry.usage),
+    isOfTwo: isOfTwoRequests(entry.summary),
     provider: entry.fromHook === true ? undefined : textOf(model?.provider),
     model: entry.fromHook === true ? undefined : textOf(model?.id),
   };
 }
+
+/** In the middle of a turn, pi asks for two summaries, of what was before it and of the turn so far, and records one sum. */
+const isOfTwoRequests = (text) =>
+  typeof text === "string" && text.includes(OF_TURN) && !text.startsWith(`No prior history.${OF_TURN}`);
+const OF_TURN = "\n\n---\n\n**Turn Context (split turn):**\n\n";
 
 const usageOf = (usage) => ({
   input: numberOf(usage?.input),

@@ -112,10 +112,14 @@ export const driftLines = ({ drift }: SelfStatus): readonly string[] =>
       ...named("kind of transcript record", records, "kinds of transcript records"),
     ];
     const of = version === "unknown" ? source : `${source} ${version}`;
-    const names = `${of} sends names that this version does not know: ${what.join("; ")}`;
-    if (unread.length === 0) return names;
-    const usage = named("kind of record", unread, "kinds of records").join("");
-    return `${names}. Token usage in ${usage} is unknown: totals with it are lower bounds`;
+    const sentences = [
+      ...(what.length === 0 ? [] : [`${of} sends names that this version does not know: ${what.join("; ")}`]),
+      ...named("kind of record", unread, "kinds of records").map(
+        (usage) =>
+          `${of} writes token usage that this version cannot read, in ${usage}: totals with it are lower bounds`,
+      ),
+    ];
+    return sentences.join(". ");
   });
 
 /** What the user should know about it. */

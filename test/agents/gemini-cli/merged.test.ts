@@ -94,3 +94,8 @@ test("a subagent that left only its result made at least one model call", async 
     ...["subagent codebase_investigator, by codebase_investigator", "subagent: ?", "9500"],
   ]);
 });
+
+test("a message of an unknown kind with usage is usage whose figures are unknown", async () => {
+  const paid = { id: "p", timestamp: at(2000), type: "paid_extra", tokens: { input: 70, output: 7 } };
+  expect(await summaryOf(user(0, "Check"), answer(100, 8000), paid)).toEqual(["prompt", "8000", "?"]);
+});

@@ -58,6 +58,18 @@ beforeEach(() => {
 });
 afterAll(() => rmSync(HOME, { recursive: true, force: true, maxRetries: 10 }));
 
+it("takes usage in unknown members for usage whose figures are unknown", async () => {
+  write(ROOT_ID, [turn(1, { input_token_count: 5 })], { paid_extra: { usage: { input_tokens: 3, output_tokens: 4 } } });
+  const [, , unread] = await entries(ROOT_ID);
+  expect(unread).toMatchObject({
+    kind: "model_call",
+    key: "unread:paid_extra.usage",
+    covers: "unknown",
+    complete: true,
+  });
+  expect(unread).not.toHaveProperty("usage");
+});
+
 describe("a turn's counts", () => {
   it("are unknown if they are placeholders", async () => {
     writeFileSync(join(FOLDER, `${ROOT_ID}.json`), readFileSync(join(HERE, "basic", "session.json")));

@@ -152,6 +152,25 @@ const user = (timestamp: number) => ({
 });
 const alone = { cwd: PROJECT, session_id: "01a210bf-0000-7000-8000-000000000002" };
 
+/** As pi 1.6.0 writes it when it compacts in the middle of a turn. */
+const splitSummary = (before: string): string =>
+  `${before}\n\n---\n\n**Turn Context (split turn):**\n\nApples are sold.`;
+
+test.each([
+  ["one request", "Apples are sold.", undefined],
+  ["one request, as nothing was before the turn", splitSummary("No prior history."), undefined],
+  ["the sum of two requests", splitSummary("Pears were sold."), "turn"],
+])("the usage of a compaction can be %s; its text is not written", (_, summary, covers) => {
+  const usage = { input: 70, output: 7, cacheRead: 0, cacheWrite: 0 };
+  const compactionEntry = { id: "c1", timestamp: "2026-11-28T10:00:00.000Z", summary, usage };
+  const { entries, texts } = play([at({ type: "session_compact", compactionEntry } as never)]);
+  const [call, ...others] = entries.filter(({ kind }) => kind === "model_call");
+  expect(others).toEqual([]);
+  expect(call).toMatchObject({ purpose: "compaction", usage: { input: 70, output: 7 } });
+  expect((call as { readonly covers?: string }).covers).toBe(covers);
+  expect(texts.join()).not.toMatch(/Apples|Pears|Turn Context/);
+});
+
 describe("helpers", () => {
   test("a process without a file that a tool started belongs to the session and its call", () => {
     const script = join(home, "helper.json");

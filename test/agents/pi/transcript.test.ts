@@ -196,6 +196,20 @@ describe("lines", () => {
     expect(new Set(calls.map(({ globalKey }) => globalKey)).size).toBe(calls.length);
   });
 
+  test("a compaction in the middle of a turn is two requests, so its usage is a sum, unless nothing was before the turn", () => {
+    const split = "\n\n---\n\n**Turn Context (split turn):**\n\nNow pears.";
+    const coversOf = (summary: string) => {
+      const usage = { input: 7, output: 2, cacheRead: 0, cacheWrite: 0 };
+      const line = { type: "compaction", id: "c", timestamp: "2026-11-28T10:00:00.000Z", summary, usage };
+      const { entries = [] } = readLine(Buffer.from(JSON.stringify(line)), { timeMs: 0 }) ?? {};
+      return entries.flatMap((one) => (one.kind === "model_call" ? [one.covers, one.usage] : []));
+    };
+    const usage = { input: 7, output: 2, cacheRead: 0, cacheWrite: 0 };
+    expect(coversOf(`Apples.${split}`)).toEqual(["turn", usage]);
+    expect(coversOf(`No prior history.${split}`)).toEqual([undefined, usage]);
+    expect(coversOf("Apples.")).toEqual([undefined, usage]);
+  });
+
   test("a tool's sum that includes its helpers adds only the rest, and its own calls are tool calls", () => {
     const helper = [{ role: "user", content: "b", timestamp: 30 }, answer(31)];
     const ended = (usage: object) => ({

@@ -1,6 +1,7 @@
 import { asObject, parsedJson } from "../payload/json.ts";
-import { isReadableJson, type Row, type Value, type View } from "../transcript/sqlite.ts";
-import type { MessageInfo } from "./messages.ts";
+import { ifUnknown, isReadableJson, type Row, type Value, type View } from "../transcript/sqlite.ts";
+import { type UnknownRecord, unknownIn } from "../transcript/unread-usage.ts";
+import { createdMsOf, type MessageInfo } from "./messages.ts";
 
 export const IS_JSON = isReadableJson("data");
 
@@ -12,6 +13,8 @@ export interface MessageRow {
   /** `undefined`: no JSON object. */
   readonly info: MessageInfo | undefined;
   readonly parts: readonly PartRow[];
+  readonly createdMs?: number | undefined;
+  readonly unknown: readonly UnknownRecord[];
 }
 
 export interface PartRow {
@@ -160,6 +163,10 @@ const PART_FIELDS = {
   existed: "$.state.metadata.exists",
 } as const;
 
+const ROLES: readonly unknown[] = ["user", "assistant"];
+const PART_TYPES = `text reasoning tool file subtask agent retry compaction patch snapshot step-start
+  step-finish`.split(/\s+/);
+
 const SELECT_PARTS = `SELECT id, time_created AS written_ms, ${Object.entries(PART_FIELDS)
   .map(([name, path]) => `${field(path)} AS "${name}"`)
   .join(", ")},
@@ -172,17 +179,25 @@ const SELECT_PARTS = `SELECT id, time_created AS written_ms, ${Object.entries(PA
     CASE WHEN ${field("$.tool")} = 'write' THEN ${field("$.state.input.content")} END AS content,
     CASE WHEN ${field("$.tool")} = 'edit' THEN
       coalesce(${field("$.state.metadata.diff")}, ${field("$.state.metadata.filediff.patch")}) END AS diff,
-    CASE WHEN ?1 = 1 AND ${field("$.type")} = 'text' THEN ${field("$.text")} END AS text
+    CASE WHEN ?1 = 1 AND ${field("$.type")} = 'text' THEN ${field("$.text")} END AS text,
+    ${ifUnknown("data", field("$.type"), PART_TYPES)} AS unknown
   FROM part WHERE message_id = ?2 ORDER BY id`;
 
 function toMessage(db: View, row: Row): MessageRow {
   const id = String(row["id"]);
   const info = objectOf(row["info"]);
-  return { place: Number(row["place"]), id, info, parts: partsOf(db, id, info?.["role"] === "user") };
+  const role = info?.["role"];
+  const rows = db.all(SELECT_PARTS, role === "user" ? 1 : 0, id);
+  const unknown = [
+    ...(typeof role === "string" && !ROLES.includes(role) ? [{ kind: role, id, text: String(row["info"]) }] : []),
+    ...unknownIn(rows, id),
+  ];
+  const createdMs = info === undefined ? undefined : createdMsOf(info);
+  return { place: Number(row["place"]), id, info, parts: partsOf(rows), createdMs, unknown };
 }
 
-const partsOf = (db: View, messageId: string, isUser: boolean): readonly PartRow[] =>
-  db.all(SELECT_PARTS, isUser ? 1 : 0, messageId).map((row) => ({
+const partsOf = (rows: readonly Row[]): readonly PartRow[] =>
+  rows.map((row) => ({
     id: String(row["id"]),
     writtenMs: numberOf(row["written_ms"]),
     type: textOf(row["type"]),

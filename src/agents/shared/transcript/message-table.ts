@@ -1,18 +1,27 @@
 import type { TranscriptBatch } from "../../../model/agent.ts";
 import type { ContentUpdate } from "../../../model/content.ts";
+import { EntrySink } from "../../../model/entry-sink.ts";
 import type { Offset, TranscriptEntry } from "../../../model/transcript.ts";
+import { Kinds } from "./kinds.ts";
 import { UNREADABLE_ROW } from "./sqlite.ts";
+import { countUnknown, type UnknownRecord } from "./unread-usage.ts";
 
 /** A row of a table of messages. Rows change until the message is complete. */
 export interface TableRow {
   /** Row id; ascends with insertion. */
   readonly place: number;
   readonly id: string;
+  /** Absent: the message is not read. */
+  readonly createdMs?: number | undefined;
+  /** Parts of kinds that the reader does not know, and the message itself if it is one. */
+  readonly unknown: readonly UnknownRecord[];
 }
 
 /** How the messages of one session are read. */
-export interface MessageTable<T extends TableRow, State> {
+export interface MessageTable<T extends TableRow, State extends object> {
   readonly initial: State;
+  /** Set for a subagent's session. */
+  readonly agentId?: string | undefined;
   /** Messages after a row id, in the table's order. */
   after(place: number, limit: number): readonly T[];
   /** Messages with these ids, in their order, without deleted ones. */
@@ -42,7 +51,7 @@ export interface TableMemo<State> {
 }
 
 /** The stored memo, if the table was not replaced or renumbered: VACUUM renumbers rows, and deleted row ids are reused. */
-export function tableMemo<T extends TableRow, State>(
+export function tableMemo<T extends TableRow, State extends object>(
   { initial, idAt }: Pick<MessageTable<T, State>, "initial" | "idAt">,
   { memo }: Offset,
 ): TableMemo<State> {
@@ -54,7 +63,7 @@ export function tableMemo<T extends TableRow, State>(
 }
 
 /** Reads incomplete messages again, and all messages after the last one that was read. */
-export async function* readMessages<T extends TableRow, State>(
+export async function* readMessages<T extends TableRow, State extends object>(
   table: MessageTable<T, State>,
   from: TableMemo<State>,
 ): AsyncGenerator<TranscriptBatch> {
@@ -70,7 +79,7 @@ export async function* readMessages<T extends TableRow, State>(
     const records = newRows.length - Math.min(newRows.length, unreadable);
     const content = table.content?.(rows, entries) ?? [];
     const aside = unreadable > 0 && { setAside: { records: unreadable, reason: UNREADABLE_ROW } };
-    yield { entries, content, next: { bytes: 0, memo: { ...memo } }, unreadable, records, ...aside };
+    yield { entries, content, next: { bytes: 0, memo: { ...memo } }, unreadable, records, ...batch.kinds, ...aside };
     if (newRows.length < MESSAGES_PER_BATCH) return;
     openRows = [];
   }
@@ -83,8 +92,14 @@ const MESSAGES_PER_BATCH = 100;
 const MAX_OPEN = 100;
 
 /** @param memo its open messages are among the rows, or were processed before */
-function walkAll<T extends TableRow, State>(rows: readonly T[], memo: TableMemo<State>, table: MessageTable<T, State>) {
+function walkAll<T extends TableRow, State extends object>(
+  rows: readonly T[],
+  memo: TableMemo<State>,
+  table: MessageTable<T, State>,
+) {
   const entries: TranscriptEntry[] = [];
+  const kinds = new Kinds([]);
+  const unknown = new EntrySink();
   const known = new Set(rows.map(({ id }) => id));
   const open = memo.open.filter((id) => !known.has(id));
   let { state, place, lastId } = memo;
@@ -94,8 +109,17 @@ function walkAll<T extends TableRow, State>(rows: readonly T[], memo: TableMemo<
     const walked = table.walk(row, state);
     entries.push(...walked.entries);
     state = walked.state;
+    if (row.createdMs !== undefined) {
+      countUnknown(kinds, row.unknown, { state, agentId: table.agentId, modifiedMs: row.createdMs }, unknown);
+      entries.push(...unknown.take());
+    }
     if (walked.isOpen) open.push(row.id);
     if (row.place > place) [place, lastId] = [row.place, row.id];
   }
-  return { entries, unreadable, memo: { ...memo, place, lastId, open: open.slice(-MAX_OPEN), state } };
+  return {
+    entries,
+    unreadable,
+    kinds: kinds.take(),
+    memo: { ...memo, place, lastId, open: open.slice(-MAX_OPEN), state },
+  };
 }

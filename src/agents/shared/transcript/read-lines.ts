@@ -5,11 +5,12 @@ import { type FactSink, putWithContent } from "../../../model/fact-sink.ts";
 import { ExcessError } from "../../../model/json-limits.ts";
 import { withoutLargeValues } from "../../../model/shrink.ts";
 import type { Offset, TranscriptEntry } from "../../../model/transcript.ts";
+import { parsedObject } from "../payload/json.ts";
 import type { JsonLine } from "./json-line.ts";
 import { openJsonl, wholeLine } from "./jsonl.ts";
 import { Kinds } from "./kinds.ts";
 import { splitLine } from "./spliced.ts";
-import { putUnreadUsage } from "./unread-usage.ts";
+import { type CountedRecord, countKind } from "./unread-usage.ts";
 
 /** Returned for a line that is no JSON object. */
 export const UNREADABLE = Symbol("unreadable");
@@ -86,7 +87,13 @@ export async function* readLines<State extends object>(
         const before = own.count;
         const kind = rules.read(line, state, sink);
         if (kind === UNREADABLE) return false;
-        if (kinds.add(kind) && !isPart && putUnreadUsage(line, state, jsonl.modifiedMs, sink)) kinds.hasUsage(kind);
+        const record = (): CountedRecord => ({
+          fields: isPart ? undefined : parsedObject(line.text()),
+          identity: line.bytes,
+          state,
+          modifiedMs: jsonl.modifiedMs,
+        });
+        countKind(kinds, kind, record, sink);
         if (given === undefined) {
           if (!wantsContent) return true;
           const entries = own.since(before);

@@ -98,12 +98,17 @@ export const isReadableJson = (column: string): string =>
 export const isReadableList = (column: string): string =>
   `CASE WHEN ${isReadableJson(column)} THEN json_type(${column}) = 'array' AND json_array_length(${column}) <= ${MAX_PARTS} ELSE 0 END`;
 
+/** The JSON text of a record whose kind is not one of these, unless it is too long to have only usage; else NULL. */
+export const ifUnknown = (text: string, kind: string, known: readonly string[]): string =>
+  `CASE WHEN ${kind} NOT IN (${known.map((one) => `'${one}'`).join(", ")}) AND octet_length(${text}) <= ${MAX_UNKNOWN_BYTES} THEN ${text} END`;
+
 /** Why a row's JSON is not read. */
 export const UNREADABLE_ROW = "it is larger than 32 MiB, has too many parts, or is no JSON";
 
 // --- internal ---
 
 const MAX_JSON_BYTES = 32 << 20;
+const MAX_UNKNOWN_BYTES = 65_536;
 /** Parts of a message: steps, calls and results of one answer. */
 const MAX_PARTS = 10_000;
 /** Commas of a JSON text, those in its texts included: more than in 30 MB of prose. */
