@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Sender } from "./sender.ts";
 
 const CASES = join(dirname(fileURLToPath(import.meta.url)), "transcripts");
@@ -29,25 +29,35 @@ afterEach(() => sender.remove());
 
 const cases = readdirSync(CASES).sort();
 
-test.each(cases)("%s: every figure of a sender that this program does not know", async (name) => {
-  const file = ["transcript.jsonl", "transcript.json"].find((one) => existsSync(join(CASES, name, one))) ?? "";
-  const expected = JSON.parse(readFileSync(join(CASES, name, "expected.json"), "utf8")) as Expected;
-  sender.end("s1", sender.write(file, readFileSync(join(CASES, name, file), "utf8")), `${name}-agent`);
-  await sender.drain();
-  const { totals, tools, models, shapes, row, isUnknown } = sender.session("s1");
-  expect(totals).toMatchObject({
-    model_calls: expected.calls,
-    input: expected.input,
-    output: expected.output,
-    cache_read: expected.cache_read ?? null,
-    cache_write: expected.cache_write ?? null,
-    reasoning: expected.reasoning ?? null,
+describe("a sender that this program does not know", () => {
+  const senders = new Sender();
+  beforeAll(async () => {
+    for (const name of cases) {
+      const file = ["transcript.jsonl", "transcript.json"].find((one) => existsSync(join(CASES, name, one))) ?? "";
+      const path = senders.write(`${name}/${file}`, readFileSync(join(CASES, name, file), "utf8"));
+      senders.end(name, path, `${name}-agent`);
+    }
+    await senders.drain();
+  }, 60_000);
+  afterAll(() => senders.remove());
+
+  test.each(cases)("%s: every figure", (name) => {
+    const expected = JSON.parse(readFileSync(join(CASES, name, "expected.json"), "utf8")) as Expected;
+    const { totals, tools, models, shapes, row, isUnknown } = senders.session(name);
+    expect(totals).toMatchObject({
+      model_calls: expected.calls,
+      input: expected.input,
+      output: expected.output,
+      cache_read: expected.cache_read ?? null,
+      cache_write: expected.cache_write ?? null,
+      reasoning: expected.reasoning ?? null,
+    });
+    expect(tools).toEqual(expected.tools);
+    expect(models).toEqual(expected.models);
+    expect([...shapes].sort()).toEqual([...expected.shapes].sort());
+    expect(isUnknown || totals.calls_without_usage > 0).toBe(expected.lower_bound);
+    expect(row?.calls?.input ?? null).toBe(expected.input);
   });
-  expect(tools).toEqual(expected.tools);
-  expect(models).toEqual(expected.models);
-  expect([...shapes].sort()).toEqual([...expected.shapes].sort());
-  expect(isUnknown || totals.calls_without_usage > 0).toBe(expected.lower_bound);
-  expect(row?.calls?.input ?? null).toBe(expected.input);
 });
 
 const lines = (...records: readonly object[]): string => records.map((one) => `${JSON.stringify(one)}\n`).join("");
@@ -101,8 +111,10 @@ test("an answer counts once over all sessions, and in one session however often 
   sender.end("s1", sender.write("1.jsonl", first));
   sender.end("s2", sender.write("2.jsonl", first + lines(chat(3))));
   await sender.drain();
-  expect(sender.session("s1").totals).toMatchObject({ model_calls: 2, input: 300, output: 9 });
-  expect(sender.session("s2").totals).toMatchObject({ model_calls: 1, input: 300, output: 3 });
+  // Either session may be read first
+  const both = ["s1", "s2"].map((name) => sender.session(name).totals);
+  const sum = (kind: "model_calls" | "input" | "output") => both.reduce((all, one) => all + (one[kind] ?? 0), 0);
+  expect([sum("model_calls"), sum("input"), sum("output")]).toEqual([3, 600, 12]);
 });
 
 test("equal short ids are other answers if their input differs, and in other sessions if their time does", async () => {
@@ -112,6 +124,40 @@ test("equal short ids are other answers if their input differs, and in other ses
   await sender.drain();
   expect(sender.session("s1").totals).toMatchObject({ model_calls: 2, input: 300 });
   expect(sender.session("s2").totals).toMatchObject({ model_calls: 1, input: 100 });
+});
+
+const CACHE: readonly (readonly [string, object, object])[] = [
+  ["Anthropic", { input_tokens: 9, output_tokens: 4 }, { cache_read_input_tokens: 0 }],
+  ["Chat Completions", { prompt_tokens: 9, completion_tokens: 4 }, { prompt_tokens_details: { cached_tokens: 0 } }],
+  [
+    "Responses",
+    { input_tokens: 9, output_tokens: 4, total_tokens: 13 },
+    { input_tokens_details: { cached_tokens: 0 } },
+  ],
+  ["Gemini", { promptTokenCount: 9, candidatesTokenCount: 4 }, { cachedContentTokenCount: 0 }],
+  ["AI SDK", { inputTokens: 9, outputTokens: 4 }, { cachedInputTokens: 0 }],
+  [
+    "GenAI",
+    { "gen_ai.usage.input_tokens": 9, "gen_ai.usage.output_tokens": 4 },
+    { "gen_ai.usage.cache_read.input_tokens": 0 },
+  ],
+];
+
+test("a cache that is stated as 0 is 0; one that is absent or null is unknown", async () => {
+  for (const [name, usage, zero] of CACHE) {
+    const missing = Object.fromEntries(Object.keys(zero).map((one) => [one, null]));
+    for (const [at, own] of [{ ...usage }, { ...usage, ...missing }, { ...usage, ...zero }].entries()) {
+      const text = lines({ role: "assistant", ...(name === "GenAI" ? { attributes: own } : { usage: own }) });
+      sender.end(`${name}-${at}`, sender.write(`${name}-${at}.jsonl`, text));
+    }
+  }
+  await sender.drain();
+  for (const [name] of CACHE)
+    for (const [at, cache] of [null, null, 0].entries())
+      expect([`${name}-${at}`, sender.session(`${name}-${at}`).totals]).toMatchObject([
+        `${name}-${at}`,
+        { model_calls: 1, input: 9, output: 4, cache_read: cache },
+      ]);
 });
 
 test("a session's own sums are not added to those of its transcript", async () => {
