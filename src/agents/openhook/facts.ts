@@ -16,10 +16,10 @@ export interface ShapeState {
   shapes: readonly Shape[];
   /** Time of records without one: the last one that a record had, otherwise when the file was written. */
   timeMs: number;
-  /** The latest answers with an id. */
+  /** The latest answers. */
   answers: readonly Answer[];
-  /** Key of the answer whose next parts have no id, and its input. */
-  open: Answer | undefined;
+  /** The answer whose next parts have no id. */
+  open?: Answer | undefined;
   /** Usage of which nothing shows yet whether it is of a call or a sum. */
   counters: readonly Counter[];
   /** `calls`: such usage was proven to be of calls. `many`: too much to keep. */
@@ -28,37 +28,20 @@ export interface ShapeState {
   isCounted: boolean;
   /** Something is in the file that no call has. */
   isMore: boolean;
-  /** Sums over the calls, and as they were at the last counter. */
-  calls: Sum | undefined;
-  callsBefore: Sum | undefined;
+  /** Sums over the calls, and as they were at the last record that ended some. */
+  calls?: Sum | undefined;
+  callsBefore?: Sum | undefined;
   /** The last running total, and the sum of those that were started anew. */
-  total: TokenUsage | undefined;
-  totalBefore: TokenUsage | undefined;
+  total?: TokenUsage | undefined;
+  totalBefore?: TokenUsage | undefined;
   /** Calls of tools that were started and have no result yet, and ids that had one. */
-  openTools: readonly {
-    readonly callId: string;
-    readonly given: string | undefined;
-    readonly name: string | undefined;
-  }[];
+  openTools: readonly OpenTool[];
   endedTools: readonly string[];
 }
 
-export const shapeState = (modifiedMs: number, stored: Partial<ShapeState> = {}): ShapeState => ({
-  records: 0,
-  shapes: [],
-  timeMs: modifiedMs,
-  answers: [],
-  open: undefined,
-  counters: [],
-  countersAre: "unproven",
-  isCounted: false,
-  isMore: false,
-  calls: undefined,
-  callsBefore: undefined,
-  total: undefined,
-  totalBefore: undefined,
-  openTools: [],
-  endedTools: [],
+export const shapeState = (timeMs: number, stored: Partial<ShapeState> = {}): ShapeState => ({
+  ...{ records: 0, timeMs, isCounted: false, isMore: false, countersAre: "unproven" },
+  ...{ shapes: [], answers: [], counters: [], openTools: [], endedTools: [] },
   ...stored,
 });
 
@@ -114,6 +97,11 @@ interface Answer {
   readonly id?: string | undefined;
   readonly input?: number | undefined;
   readonly output?: number | undefined;
+}
+interface OpenTool {
+  readonly callId: string;
+  readonly given: string | undefined;
+  readonly name: string | undefined;
 }
 interface Sum {
   readonly input: number;
@@ -191,11 +179,13 @@ function readCounter(found: Found, state: ShapeState, sink: FactSink): void {
     state.isMore = true;
     return;
   }
+  if (state.countersAre === "many") return;
   const last = state.counters.at(-1)?.usage;
-  if (state.countersAre === "unproven") state.counters = [...state.counters, { place, shape, model, timeMs, usage }];
+  state.counters = [...state.counters, { place, shape, model, timeMs, usage }];
   const [input, output] = [isFall(last?.input, usage.input), isFall(last?.output, usage.output)];
-  if (input !== undefined && output !== undefined && input !== output) {
-    const own = state.isCounted ? state.counters.slice(1) : state.counters;
+  // A sum that was passed on is dropped beside known calls, unless it was exported, so that proof comes too late
+  if (!state.isCounted && input !== undefined && output !== undefined && input !== output) {
+    const own = state.counters;
     state.counters = [];
     state.countersAre = "calls";
     for (const counter of own) putCall({ ...found, ...counter, id: undefined, piece: undefined }, state, sink);

@@ -160,6 +160,30 @@ test("a cache that is stated as 0 is 0; one that is absent or null is unknown", 
       ]);
 });
 
+const count = (input: number, output: number) => ({ type: "usage", input_tokens: input, output_tokens: output });
+
+test("a proof that comes after too many records with nothing but counts proves nothing", async () => {
+  const rising = Array.from({ length: 250 }, (_, at) => count(100 + at, 10 + at));
+  sender.end("s1", sender.write("a.jsonl", lines(...rising, count(500, 1))));
+  await sender.drain();
+  expect(sender.session("s1").totals).toMatchObject({ model_calls: null, input: null, output: null });
+});
+
+test.each(["session.end", "tool.start"])(
+  "calls that are proven only after a reading because of %s make the sum a lower bound",
+  async (type) => {
+    const path = sender.write("a.jsonl", lines(count(100, 50)));
+    const data = { transcript_path: path, ...(type === "tool.start" && { tool_name: "x" }) };
+    sender.envelope(type, "s1", data, "acme-agent", "2026-11-28T10:00:00Z");
+    await sender.drain();
+    sender.write("a.jsonl", lines(count(100, 50), count(140, 60), count(180, 20)));
+    sender.end("s1", path);
+    await sender.drain();
+    const { input, output, calls_without_usage: unknown } = sender.session("s1").totals;
+    expect([input, output, (unknown ?? 0) > 0]).toEqual([100, 50, true]);
+  },
+);
+
 test("a session's own sums are not added to those of its transcript", async () => {
   const path = sender.write("a.jsonl", lines(chat(1), chat(2)));
   sender.envelope("session.end", "s1", { transcript_path: path, input_tokens: 5_000, output_tokens: 500 });
