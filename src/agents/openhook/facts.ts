@@ -1,10 +1,13 @@
 // From what records say to facts that count once; the rules of proof are in docs/openhook.md
 import { isRandomId, isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
 import type { FactSink } from "../../model/fact-sink.ts";
+import { sumOfAll } from "../../model/known.ts";
+import { TOKEN_KINDS } from "../../model/token-kinds.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
+import { usagesIn } from "../../model/usage-shapes.ts";
 import { knownProvider } from "../shared/names/providers.ts";
 import { type Found, type FoundTool, factsOf } from "./records.ts";
-import type { Fields, Shape } from "./usage.ts";
+import { type Fields, isSame, type Shape } from "./usage.ts";
 
 /** What a reader has to remember between two readings. Plain JSON. */
 export interface ShapeState {
@@ -13,10 +16,10 @@ export interface ShapeState {
   shapes: readonly Shape[];
   /** Time of records without one: the last one that a record had, otherwise when the file was written. */
   timeMs: number;
-  /** The latest answers with an id. */
+  /** The latest answers. */
   answers: readonly Answer[];
-  /** Key of the answer whose next parts have no id, and its input. */
-  open: Answer | undefined;
+  /** The answer whose next parts have no id. */
+  open?: Answer | undefined;
   /** Usage of which nothing shows yet whether it is of a call or a sum. */
   counters: readonly Counter[];
   /** `calls`: such usage was proven to be of calls. `many`: too much to keep. */
@@ -25,37 +28,20 @@ export interface ShapeState {
   isCounted: boolean;
   /** Something is in the file that no call has. */
   isMore: boolean;
-  /** Sums over the calls, and as they were at the last counter. */
-  calls: Sum | undefined;
-  callsBefore: Sum | undefined;
+  /** Sums over the calls, and as they were at the last record that ended some. */
+  calls?: Sum | undefined;
+  callsBefore?: Sum | undefined;
   /** The last running total, and the sum of those that were started anew. */
-  total: TokenUsage | undefined;
-  totalBefore: TokenUsage | undefined;
+  total?: TokenUsage | undefined;
+  totalBefore?: TokenUsage | undefined;
   /** Calls of tools that were started and have no result yet, and ids that had one. */
-  openTools: readonly {
-    readonly callId: string;
-    readonly given: string | undefined;
-    readonly name: string | undefined;
-  }[];
+  openTools: readonly OpenTool[];
   endedTools: readonly string[];
 }
 
-export const shapeState = (modifiedMs: number, stored: Partial<ShapeState> = {}): ShapeState => ({
-  records: 0,
-  shapes: [],
-  timeMs: modifiedMs,
-  answers: [],
-  open: undefined,
-  counters: [],
-  countersAre: "unproven",
-  isCounted: false,
-  isMore: false,
-  calls: undefined,
-  callsBefore: undefined,
-  total: undefined,
-  totalBefore: undefined,
-  openTools: [],
-  endedTools: [],
+export const shapeState = (timeMs: number, stored: Partial<ShapeState> = {}): ShapeState => ({
+  ...{ records: 0, timeMs, isCounted: false, isMore: false, countersAre: "unproven" },
+  ...{ shapes: [], answers: [], counters: [], openTools: [], endedTools: [] },
   ...stored,
 });
 
@@ -67,6 +53,7 @@ export const shapeState = (modifiedMs: number, stored: Partial<ShapeState> = {})
  */
 export function readRecord(record: Fields, state: ShapeState, sink: FactSink, times?: Times): void {
   const { found, tools } = factsOf(record);
+  if (found.length === 0 && usagesIn(record).some(({ path }) => !SENT.test(path))) state.isMore = true;
   const place = `${state.records++}`;
   const seen: Times = times ?? new Map();
   for (const one of found) {
@@ -81,22 +68,26 @@ export type Times = Map<number, number>;
 
 /** Passes on what only the end of a reading shows: sums, and that there is usage of which nothing is known. */
 export function concludeReading(state: ShapeState, sink: FactSink): void {
-  const { calls, counters, total } = state;
-  const [only, ...others] = counters;
-  const sum = total === undefined ? undefined : plus(state.totalBefore, total);
+  const { calls, counters, total, timeMs } = state;
+  const sum = total && plus(state.totalBefore, total);
   if (calls === undefined) {
-    const isSingle = only !== undefined && others.length === 0 && !state.isCounted && state.countersAre === "unproven";
-    const usage = sum ?? (isSingle ? only.usage : undefined);
-    if (usage !== undefined) putSum(state, sink, usage, only);
-    if (usage !== undefined && only !== undefined) noteShape(only, state);
+    const isSingle = counters.length === 1 && state.countersAre === "unproven" && !state.isCounted;
+    const usage = sum ?? (isSingle ? counters[0]?.usage : undefined);
     if (sum === undefined && isSingle) state.isCounted = true;
-    if (!state.isCounted || others.length === 0) return;
+    if (usage !== undefined) {
+      if (counters[0] !== undefined) noteShape(counters[0], state);
+      // The key of the sums in a session's end, which are not added to these
+      const base = { key: "openhook:session", timeMs };
+      sink.modelCall(base, { endMs: timeMs, model: counters[0]?.model, usage, complete: true, covers: "session" });
+    }
   }
-  const isLess =
-    calls !== undefined && sum !== undefined && (over(sum.input, calls.input) || over(sum.output, calls.output));
-  if (!isLess && !state.isMore && (counters.length === 0 || (calls === undefined && others.length === 0))) return;
-  const base = { key: "openhook:unproven", timeMs: state.timeMs };
-  sink.modelCall(base, { endMs: state.timeMs, complete: true, covers: "turn" });
+  const isMore =
+    calls === undefined
+      ? state.isCounted && counters.length > 1
+      : state.isMore ||
+        counters.some(({ usage }) => !isSame(usage, calls)) ||
+        (sum !== undefined && isOver(sum, calls));
+  if (isMore) sink.modelCall({ key: "openhook:unproven", timeMs }, { endMs: timeMs, complete: true, covers: "turn" });
 }
 
 // --- internal ---
@@ -107,12 +98,19 @@ interface Answer {
   readonly input?: number | undefined;
   readonly output?: number | undefined;
 }
+interface OpenTool {
+  readonly callId: string;
+  readonly given: string | undefined;
+  readonly name: string | undefined;
+}
 interface Sum {
   readonly input: number;
   readonly output: number;
 }
 type Counter = Pick<Found, "place" | "shape" | "usage" | "model" | "timeMs">;
 
+/** Members with what was sent: earlier answers, and arguments and results of tools. */
+const SENT = /(?:^|\.)(?:request|input|prompt|messages|content|parts|args|arguments)(?:\.|$)/;
 /** An answer's parts are close to each other. */
 const MAX_ANSWERS = 64;
 /** Only so many are kept until there is proof. */
@@ -127,15 +125,32 @@ function timePlace(timeMs: number | undefined, seen: Times): string | undefined 
 }
 
 function readUsage(found: Found, state: ShapeState, sink: FactSink): void {
-  const { usage, basis, total } = found;
+  const { usage, basis, total, id } = found;
   if (found.timeMs !== undefined) state.timeMs = found.timeMs;
-  const isUnchanged = total !== undefined && isSame(total, state.total);
-  if (total !== undefined || basis === "sum") readTotal(total ?? usage, state);
+  const isUnchanged = isSame(total, state.total);
+  if (total !== undefined || basis === "sum") readTotal(total ?? usage, state, found.shape);
   if (basis === "sum") noteShape(found, state);
   if (isUnchanged || basis === "sum") return;
-  if (basis === "answer" || state.countersAre === "calls") putCall(found, state, sink);
-  else readCounter(found, state, sink);
+  const isUnproven = basis === "counter" && state.countersAre !== "calls";
+  const isEnd = isUnproven || (found.isEnd && id === undefined);
+  const since = callsSince(state);
+  if (isEnd && (isUnproven || since !== undefined) && isKnown(usage, since, state)) noteShape(found, state);
+  else if (isUnproven) readCounter(found, state, sink);
+  else if (isEnd && basis === "run" && since !== undefined) state.isMore = true;
+  else putCall(found, state, sink);
+  if (isEnd) state.callsBefore = state.calls;
 }
+
+/** The sum of the calls since the last record that ended some. */
+function callsSince({ calls, callsBefore: before }: ShapeState): Sum | undefined {
+  if (calls === undefined) return undefined;
+  const since = { input: calls.input - (before?.input ?? 0), output: calls.output - (before?.output ?? 0) };
+  return since.input + since.output > 0 ? since : undefined;
+}
+
+/** Whether usage is that of known calls again: of all, of those since the last end, or of the last one. */
+const isKnown = (usage: TokenUsage | undefined, since: Sum | undefined, { calls, answers }: ShapeState): boolean =>
+  calls !== undefined && [calls, since, answers.at(-1)].some((one) => isSame(one, usage));
 
 /** Only of usage that counts: without any, the session's usage is unknown. */
 function noteShape({ shape, usage }: Pick<Found, "shape" | "usage">, state: ShapeState): void {
@@ -143,34 +158,34 @@ function noteShape({ shape, usage }: Pick<Found, "shape" | "usage">, state: Shap
     state.shapes = [...state.shapes, shape];
 }
 
-function readTotal(total: TokenUsage | undefined, state: ShapeState): void {
+function readTotal(total: TokenUsage | undefined, state: ShapeState, shape: Shape | undefined): void {
   if (total === undefined) return;
+  // Sums of spans do not grow: one can be of another agent, or part of another one
+  if (shape === "gen-ai-attributes" && state.total !== undefined) {
+    if (!isSame(total, state.total)) state.total = {};
+    return;
+  }
   // It starts anew after a restart or a compaction
-  if (state.total !== undefined && over(state.total.input, total.input) && over(state.total.output, total.output))
+  const [input, output] = [isFall(state.total?.input, total.input), isFall(state.total?.output, total.output)];
+  if (input === true && output === true && state.total !== undefined)
     state.totalBefore = plus(state.totalBefore, state.total);
   state.total = total;
 }
 
 /** Usage that names no answer. One count that falls while the other does not cannot be of running totals. */
 function readCounter(found: Found, state: ShapeState, sink: FactSink): void {
-  const { usage } = found;
-  const { calls, callsBefore: before } = state;
-  state.callsBefore = calls;
+  const { place, shape, model, timeMs, usage } = found;
   if (usage === undefined) {
     state.isMore = true;
     return;
   }
-  if (calls !== undefined) {
-    const last = state.answers.at(-1);
-    const since = { input: calls.input - (before?.input ?? 0), output: calls.output - (before?.output ?? 0) };
-    if ([calls, since, last].some((sum) => sum?.input === usage.input && sum?.output === usage.output)) return;
-  }
+  if (state.countersAre === "many") return;
   const last = state.counters.at(-1)?.usage;
-  const { place, shape, model, timeMs } = found;
-  if (state.countersAre === "unproven") state.counters = [...state.counters, { place, shape, model, timeMs, usage }];
-  const [falls, rises] = [isFall(last?.input, usage.input), isFall(last?.output, usage.output)];
-  if (last !== undefined && falls !== undefined && rises !== undefined && falls !== rises) {
-    const own = state.isCounted ? state.counters.slice(1) : state.counters;
+  state.counters = [...state.counters, { place, shape, model, timeMs, usage }];
+  const [input, output] = [isFall(last?.input, usage.input), isFall(last?.output, usage.output)];
+  // A sum that was passed on is dropped beside known calls, unless it was exported, so that proof comes too late
+  if (!state.isCounted && input !== undefined && output !== undefined && input !== output) {
+    const own = state.counters;
     state.counters = [];
     state.countersAre = "calls";
     for (const counter of own) putCall({ ...found, ...counter, id: undefined, piece: undefined }, state, sink);
@@ -184,23 +199,18 @@ const isFall = (before: number | undefined, now: number | undefined): boolean | 
   before === undefined || now === undefined ? undefined : now < before;
 
 function putCall(found: Found, state: ShapeState, sink: FactSink): void {
-  const { usage, model, provider, finishReason, piece } = found;
+  const { basis, usage, model, provider, finishReason, piece } = found;
   noteShape(found, state);
   const answer = answerOf(found, state);
   const before = state.answers.find(({ key }) => key === answer.key);
-  const own = {
-    ...answer,
-    input: Math.max(usage?.input ?? 0, before?.input ?? 0),
-    output: Math.max(usage?.output ?? 0, before?.output ?? 0),
-  };
-  if (usage !== undefined || state.calls !== undefined)
+  const own = { ...answer, input: larger(usage?.input, before?.input), output: larger(usage?.output, before?.output) };
+  if (usage !== undefined)
     state.calls = {
-      input: (state.calls?.input ?? 0) + own.input - (before?.input ?? 0),
-      output: (state.calls?.output ?? 0) + own.output - (before?.output ?? 0),
+      input: (state.calls?.input ?? 0) + (own.input ?? 0) - (before?.input ?? 0),
+      output: (state.calls?.output ?? 0) + (own.output ?? 0) - (before?.output ?? 0),
     };
-  const known = usage?.input === undefined && before?.input === undefined ? { ...own, input: undefined } : own;
-  state.answers = [...state.answers.filter(({ key }) => key !== answer.key), known].slice(-MAX_ANSWERS);
-  state.open = piece === undefined || piece === "last" ? undefined : known;
+  state.answers = [...state.answers.filter(({ key }) => key !== answer.key), own].slice(-MAX_ANSWERS);
+  state.open = piece === undefined || piece === "last" ? undefined : own;
   const endMs = found.timeMs ?? state.timeMs;
   sink.modelCall(
     { key: answer.key, timeMs: endMs, globalKey: answer.id === undefined ? undefined : answer.key },
@@ -212,6 +222,7 @@ function putCall(found: Found, state: ShapeState, sink: FactSink): void {
       endMs,
       usage,
       complete: piece !== "first" && (piece !== "part" || usage !== undefined),
+      covers: basis === "run" ? "turn" : undefined,
       finishReason,
       asksForTools: found.asksForTools || undefined,
       noListPrice: found.isOtherTier || undefined,
@@ -234,15 +245,6 @@ function answerOf({ id, usage, piece, place, timeMs }: Found, state: ShapeState)
   if (isRandomId(id)) return { key: `response:${id}`, id };
   const stamp = `${timeMs ?? place}:${usage?.input ?? ""}`;
   return state.answers.findLast((one) => one.id === id && isSize(one)) ?? { key: `response:${id}:${stamp}`, id };
-}
-
-function putSum(state: ShapeState, sink: FactSink, usage: TokenUsage, only: Counter | undefined): void {
-  const endMs = state.timeMs;
-  // The key of the sums in a session's end, which are not added to these
-  sink.modelCall(
-    { key: "openhook:session", timeMs: endMs },
-    { endMs, model: only?.model, usage, complete: true, covers: "session" },
-  );
 }
 
 function readTool(
@@ -277,13 +279,10 @@ function readTool(
 const globalOf = (kind: string, callId: string): string | undefined =>
   isRandomId(callId) ? `${kind}:${callId}` : undefined;
 
-const isSame = (a: TokenUsage, b: TokenUsage | undefined): boolean =>
-  b !== undefined && a.input === b.input && a.output === b.output;
+const larger = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 
-const over = (a: number | undefined, b: number | undefined): boolean => a !== undefined && b !== undefined && a > b;
+const isOver = (a: TokenUsage, b: Sum): boolean => (a.input ?? 0) > b.input || (a.output ?? 0) > b.output;
 
-function plus(a: TokenUsage | undefined, b: TokenUsage): TokenUsage {
-  if (a === undefined) return b;
-  const names = Object.keys(b).filter((name) => a[name as keyof TokenUsage] !== undefined) as (keyof TokenUsage)[];
-  return Object.fromEntries(names.map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)])) as TokenUsage;
-}
+const plus = (a: TokenUsage | undefined, b: TokenUsage): TokenUsage =>
+  a === undefined ? b : Object.fromEntries(TOKEN_KINDS.map((kind) => [kind, sumOfAll(a[kind], b[kind])]));

@@ -39,6 +39,8 @@ function toolPart(part: Fields): readonly ToolPart[] {
     return result(response["id"], response["name"], asObject(response["response"])?.["error"] !== undefined);
   switch (type) {
     case "tool_use":
+    // LangChain
+    case "tool_call":
       return use(part["id"], part["name"]);
     case "tool_result":
       return result(part["tool_use_id"], undefined, part["is_error"] === true);
@@ -52,8 +54,11 @@ function toolPart(part: Fields): readonly ToolPart[] {
   }
   const chat = asObject(part["function"]);
   if (chat !== undefined && part["id"] !== undefined) return use(part["id"], chat["name"]);
-  if (part["role"] === "tool" && part["tool_call_id"] !== undefined)
-    return result(part["tool_call_id"], part["name"], false);
+  if ((part["role"] === "tool" || type === "tool") && part["tool_call_id"] !== undefined)
+    return result(part["tool_call_id"], part["name"], part["status"] === "error");
+  const [used, returned] = [asObject(part["toolUse"]), asObject(part["toolResult"])];
+  if (used !== undefined) return use(used["toolUseId"], used["name"]);
+  if (returned !== undefined) return result(returned["toolUseId"], undefined, returned["status"] === "error");
   return part["toolCallId"] === undefined ? [] : sdkPart(part, type);
 }
 

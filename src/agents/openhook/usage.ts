@@ -1,4 +1,6 @@
 // Usage as APIs and libraries document it, read 2026-11-28; rules in docs/openhook.md
+import { sumKnown, withParts } from "../../model/known.ts";
+import { TOKEN_KINDS } from "../../model/token-kinds.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 
@@ -26,14 +28,29 @@ export interface ReadUsage {
  * @returns `undefined` if it has none
  */
 export function usageOf(o: Fields, anthropic?: Fields): ReadUsage | undefined {
-  const figures = figuresOf(o, anthropic);
-  if (figures === undefined) return undefined;
-  const { shape, cache, total: _, ...own } = figures;
-  const output = wholeOutput(figures);
-  const usage = known({ ...own, input: wholeInput(figures, output, cache), output });
+  const names = SHAPES.find(({ input, output, is }) => has(o, [...input, ...output]) && is?.(o) !== false);
+  if (names === undefined) return undefined;
+  const given = anthropic === undefined ? o : { ...o, anthropic };
+  const read: TokenUsage = Object.fromEntries(TOKEN_KINDS.map((kind) => [kind, first(given, names[kind])]));
+  const counts: Counts = {
+    ...read,
+    input: withParts(read.input, first(o, names.besideInput)),
+    total: first(o, TOTAL),
+  };
+  const output = wholeOutput(counts, names.shape);
+  const lifetimes = sumKnown([counts.cacheWrite5m, counts.cacheWrite1h]);
+  // LangChain gives 0 beside the lifetimes
+  const isSplit = counts.cacheWrite === 0 && has(o, INPUT_DETAILS);
+  const cacheWrite = isSplit ? (lifetimes ?? 0) : (counts.cacheWrite ?? lifetimes);
+  const input = wholeInput({ ...counts, cacheWrite, output }, names.cache?.(given) ?? "inside");
+  const usage = known({ ...counts, input, output, cacheWrite });
   const isReported = (usage.input ?? 0) + (usage.output ?? 0) > 0;
-  return { shape, ...(isReported && { usage }) };
+  return { shape: names.shape, ...(isReported && { usage }) };
 }
+
+/** Whether two sums are of the same tokens. */
+export const isSame = (a: TokenUsage | undefined, b: TokenUsage | undefined): boolean =>
+  a !== undefined && b !== undefined && a.input === b.input && a.output === b.output;
 
 /** Attributes of a span, also as OTLP writes them: a list of keys and values. */
 export function attributesOf(value: unknown): Fields | undefined {
@@ -50,159 +67,114 @@ export function attributesOf(value: unknown): Fields | undefined {
 
 const MAX_ATTRIBUTES = 256;
 
-/** Counts as written: `NaN` for one that is present and no whole number, so that every sum with it is unknown too. */
-interface Figures {
+/** Whether the input includes the cache, if the record shows it. */
+type Cache = "inside" | "outside" | "unproven";
+
+/** Where a shape has its counts: `a/b` is the member `b` of the member `a`. The first one that is present counts. */
+interface Names extends Readonly<Partial<Record<keyof TokenUsage, readonly string[]>>> {
   readonly shape: Shape;
-  readonly input?: number | undefined;
-  readonly output?: number | undefined;
-  readonly cacheRead?: number | undefined;
-  readonly cacheWrite?: number | undefined;
-  readonly cacheWrite5m?: number | undefined;
-  readonly cacheWrite1h?: number | undefined;
-  readonly reasoning?: number | undefined;
-  readonly total?: number | undefined;
-  /** Whether the input includes the cache, if the record shows it. */
-  readonly cache: "inside" | "outside" | "unproven";
+  readonly input: readonly string[];
+  readonly output: readonly string[];
+  /** Input that `input` does not include. */
+  readonly besideInput?: readonly string[];
+  /** Tells it from other shapes with the same names. */
+  readonly is?: (o: Fields) => boolean;
+  /** @default always inside */
+  readonly cache?: (o: Fields) => Cache;
 }
 
-function figuresOf(o: Fields, anthropic: Fields | undefined): Figures | undefined {
-  const total = first(o, "total_tokens", "totalTokens", "totalTokenCount", "total_token_count");
-  if (has(o, "promptTokenCount", "candidatesTokenCount", "prompt_token_count", "candidates_token_count"))
-    return gemini(o, total);
-  if (has(o, "prompt_tokens", "completion_tokens")) {
-    const input = asObject(o["prompt_tokens_details"]) ?? {};
-    return {
-      shape: "openai-chat",
-      input: tokens(o["prompt_tokens"]),
-      output: tokens(o["completion_tokens"]),
-      cacheRead: first(input, "cached_tokens") ?? first(o, "prompt_cache_hit_tokens", "cache_read_input_tokens"),
-      cacheWrite: first(input, "cache_write_tokens") ?? first(o, "cache_creation_input_tokens"),
-      reasoning: first(asObject(o["completion_tokens_details"]) ?? {}, "reasoning_tokens"),
-      total,
-      cache: "inside",
-    };
-  }
-  if (has(o, "input_tokens", "output_tokens")) return inputTokens(o, total);
-  if (has(o, "promptTokens", "completionTokens", "inputTokens", "outputTokens")) return aiSdk(o, total, anthropic);
-  if (has(o, ...IN_ATTRIBUTES, ...OUT_ATTRIBUTES)) {
-    return {
-      shape: "gen-ai-attributes",
-      input: first(o, ...IN_ATTRIBUTES),
-      output: first(o, ...OUT_ATTRIBUTES),
-      cacheRead: first(o, "gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens"),
-      cacheWrite: first(
-        o,
-        "gen_ai.usage.cache_creation.input_tokens",
-        "gen_ai.usage.cache_write.input_tokens",
-        "gen_ai.usage.cache_creation_input_tokens",
-      ),
-      reasoning: first(o, "gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens"),
-      cache: "inside",
-    };
-  }
-  return undefined;
-}
+const words = (text: string): readonly string[] => text.split(/\s+/);
 
-const IN_ATTRIBUTES = ["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"];
-const OUT_ATTRIBUTES = ["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"];
+const TOTAL = words("total_tokens totalTokens totalTokenCount total_token_count");
+const INPUT_DETAILS = words("input_tokens_details input_token_details");
+const OUTPUT_DETAILS = words("output_tokens_details output_token_details");
+const OF_MESSAGES = words("cache_read_input_tokens cache_creation_input_tokens cache_creation");
+const OTHER_CACHE_READ = words("cached_input_tokens cached_tokens cache_read_tokens");
+/** With these names it is not the Vercel AI SDK but an API that counts the cache separately. */
+const OF_OTHER_API = words("cacheReadInputTokens cacheWriteInputTokens cacheReadTokens cacheCreationTokens");
 
-/** Thoughts are beside the candidates, unless the total shows that they are among them. */
-function gemini(o: Fields, total: number | undefined): Figures {
-  const prompt = first(o, "promptTokenCount", "prompt_token_count");
-  const toolUse = first(o, "toolUsePromptTokenCount", "tool_use_prompt_token_count");
-  const input = prompt === undefined ? undefined : prompt + (toolUse ?? 0);
-  const thoughts = first(o, "thoughtsTokenCount", "thoughts_token_count");
-  // Left out if it is 0
-  const isAllThoughts = thoughts !== undefined && total === (input ?? 0) + thoughts;
-  const candidates = first(o, "candidatesTokenCount", "candidates_token_count") ?? (isAllThoughts ? 0 : undefined);
-  const isAmong = (thoughts ?? 0) > 0 && candidates !== 0 && total === (input ?? 0) + (candidates ?? 0);
-  return {
+/** The first one that fits. */
+const SHAPES: readonly Names[] = [
+  {
     shape: "gemini",
-    input,
-    output: candidates === undefined || isAmong ? candidates : candidates + (thoughts ?? 0),
-    cacheRead: first(o, "cachedContentTokenCount", "cached_content_token_count"),
-    reasoning: thoughts,
-    cache: "inside",
-  };
-}
-
-/** `input_tokens`: with details it is OpenAI's and includes the cache; with the names of the Messages API it excludes the cache. */
-function inputTokens(o: Fields, total: number | undefined): Figures {
-  const own = { input: tokens(o["input_tokens"]), output: tokens(o["output_tokens"]), total };
-  const input = asObject(o["input_tokens_details"]) ?? asObject(o["input_token_details"]);
-  const output = asObject(o["output_tokens_details"]) ?? asObject(o["output_token_details"]);
-  const reasoning = first(output ?? {}, "reasoning_tokens", "reasoning") ?? first(o, "reasoning_output_tokens");
-  if (input !== undefined) {
-    const cacheRead = first(input, "cached_tokens", "cache_read");
-    const cacheWrite = first(input, "cache_write_tokens", "cache_creation");
-    return { shape: "openai-responses", ...own, cacheRead, cacheWrite, reasoning, cache: "inside" };
-  }
-  const lifetimes = asObject(o["cache_creation"]) ?? {};
-  const cacheWrite5m = first(lifetimes, "ephemeral_5m_input_tokens");
-  const cacheWrite1h = first(lifetimes, "ephemeral_1h_input_tokens");
-  const written =
-    cacheWrite5m === undefined && cacheWrite1h === undefined ? [] : [cacheWrite5m ?? 0, cacheWrite1h ?? 0];
-  const isAnthropic = has(o, "cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation");
-  if (isAnthropic || (total === undefined && output === undefined && !has(o, ...CACHE_READ))) {
-    const cacheRead = tokens(o["cache_read_input_tokens"]);
-    const sum = written.length > 0 ? written.reduce((a, b) => a + b) : undefined;
-    const cacheWrite = tokens(o["cache_creation_input_tokens"]) ?? sum;
-    return {
-      shape: "anthropic-messages",
-      ...own,
-      cacheRead,
-      cacheWrite,
-      cacheWrite5m,
-      cacheWrite1h,
-      reasoning,
-      cache: "outside",
-    };
-  }
-  const cacheWrite = first(o, "cache_write_tokens", "cache_creation_tokens");
-  return {
+    input: words("promptTokenCount prompt_token_count"),
+    besideInput: words("toolUsePromptTokenCount tool_use_prompt_token_count"),
+    output: words("candidatesTokenCount candidates_token_count responseTokenCount response_token_count"),
+    cacheRead: words("cachedContentTokenCount cached_content_token_count"),
+    reasoning: words("thoughtsTokenCount thoughts_token_count"),
+  },
+  {
+    shape: "openai-chat",
+    input: ["prompt_tokens"],
+    output: ["completion_tokens"],
+    cacheRead: words(
+      "prompt_tokens_details/cached_tokens prompt_cache_hit_tokens cache_read_input_tokens cached_tokens",
+    ),
+    cacheWrite: words("prompt_tokens_details/cache_write_tokens cache_creation_input_tokens"),
+    reasoning: ["completion_tokens_details/reasoning_tokens"],
+  },
+  {
+    shape: "anthropic-messages",
+    is: (o) =>
+      !has(o, INPUT_DETAILS) && (has(o, OF_MESSAGES) || !has(o, [...TOTAL, ...OUTPUT_DETAILS, ...OTHER_CACHE_READ])),
+    input: ["input_tokens"],
+    output: ["output_tokens"],
+    cacheRead: ["cache_read_input_tokens"],
+    cacheWrite: ["cache_creation_input_tokens"],
+    cacheWrite5m: ["cache_creation/ephemeral_5m_input_tokens"],
+    cacheWrite1h: ["cache_creation/ephemeral_1h_input_tokens"],
+    reasoning: ["output_tokens_details/reasoning_tokens", "reasoning_output_tokens"],
+    cache: () => "outside",
+  },
+  {
+    // The realtime API and LangChain write `input_token_details`
     shape: "openai-responses",
-    ...own,
-    cacheRead: first(o, ...CACHE_READ),
-    cacheWrite,
-    reasoning,
-    cache: "unproven",
-  };
-}
-const CACHE_READ = ["cached_input_tokens", "cached_tokens", "cache_read_tokens"];
-
-/** Version 4, version 5, version 6 with details, and models of version 6 with nested counts. */
-function aiSdk(o: Fields, total: number | undefined, anthropic: Fields | undefined): Figures {
-  const [input, output] = [asObject(o["inputTokens"]), asObject(o["outputTokens"])];
-  const details = asObject(o["inputTokenDetails"]) ?? {};
-  const isWhole = input !== undefined || o["inputTokenDetails"] !== undefined;
-  // With these names it is not the SDK but an API that counts the cache separately
-  const isBeside = has(o, "cacheReadInputTokens", "cacheWriteInputTokens", "cacheReadTokens", "cacheCreationTokens");
-  return {
+    input: ["input_tokens"],
+    output: ["output_tokens"],
+    cacheRead: [
+      ...words("input_tokens_details/cached_tokens input_token_details/cached_tokens input_token_details/cache_read"),
+      ...OTHER_CACHE_READ,
+    ],
+    cacheWrite: words(`input_tokens_details/cache_write_tokens input_token_details/cache_creation cache_write_tokens
+      cache_creation_tokens`),
+    cacheWrite5m: ["input_token_details/ephemeral_5m_input_tokens"],
+    cacheWrite1h: ["input_token_details/ephemeral_1h_input_tokens"],
+    reasoning: words("output_tokens_details/reasoning_tokens output_token_details/reasoning reasoning_output_tokens"),
+    cache: (o) => (has(o, INPUT_DETAILS) ? "inside" : "unproven"),
+  },
+  {
+    // Versions 4, 5, 6 with details, and models of version 6, whose counts are objects
     shape: "vercel-ai-sdk",
-    input: input === undefined ? first(o, "inputTokens", "promptTokens") : first(input, "total"),
-    output: output === undefined ? first(o, "outputTokens", "completionTokens") : first(output, "total"),
-    cacheRead:
-      first(input ?? details, "cacheRead", "cacheReadTokens") ??
-      first(o, "cachedInputTokens", "cacheReadInputTokens", "cacheReadTokens") ??
-      first(anthropic ?? {}, "cacheReadInputTokens"),
-    cacheWrite:
-      first(input ?? details, "cacheWrite", "cacheWriteTokens") ??
-      first(o, "cacheWriteInputTokens", "cacheCreationTokens") ??
-      first(anthropic ?? {}, "cacheCreationInputTokens"),
-    reasoning:
-      first(output ?? asObject(o["outputTokenDetails"]) ?? {}, "reasoning", "reasoningTokens") ??
-      first(o, "reasoningTokens"),
-    total,
-    cache: isWhole || anthropic === undefined ? (isBeside ? "unproven" : "inside") : "outside",
-  };
+    input: words("inputTokens/total inputTokens promptTokens"),
+    output: words("outputTokens/total outputTokens completionTokens"),
+    cacheRead: words(`inputTokens/cacheRead inputTokenDetails/cacheReadTokens cachedInputTokens cacheReadInputTokens
+      cacheReadTokens anthropic/cacheReadInputTokens`),
+    cacheWrite: words(`inputTokens/cacheWrite inputTokenDetails/cacheWriteTokens cacheWriteInputTokens
+      cacheCreationTokens anthropic/cacheCreationInputTokens`),
+    reasoning: words("outputTokens/reasoning outputTokenDetails/reasoningTokens reasoningTokens"),
+    cache: (o) => {
+      if (has(o, ["anthropic"]) && !has(o, ["inputTokens/total", "inputTokenDetails"])) return "outside";
+      return has(o, OF_OTHER_API) ? "unproven" : "inside";
+    },
+  },
+  {
+    shape: "gen-ai-attributes",
+    input: words("gen_ai.usage.input_tokens gen_ai.usage.prompt_tokens"),
+    output: words("gen_ai.usage.output_tokens gen_ai.usage.completion_tokens"),
+    cacheRead: words("gen_ai.usage.cache_read.input_tokens gen_ai.usage.cache_read_input_tokens"),
+    cacheWrite: words(`gen_ai.usage.cache_creation.input_tokens gen_ai.usage.cache_write.input_tokens
+      gen_ai.usage.cache_creation_input_tokens`),
+    reasoning: words("gen_ai.usage.reasoning.output_tokens gen_ai.usage.reasoning_tokens"),
+  },
+];
+
+/** Counts as written: `NaN` for one that is present and no whole number, so that every sum with it is unknown too. */
+interface Counts extends TokenUsage {
+  readonly total: number | undefined;
 }
 
 /** Input with the cache; `NaN` if nothing shows whether the given count includes it. More cache than input cannot be inside it. */
-function wholeInput(
-  { input, cacheRead, cacheWrite, total }: Figures,
-  output: number | undefined,
-  cache: Figures["cache"],
-): number | undefined {
+function wholeInput({ input, output, cacheRead, cacheWrite, total }: Counts, cache: Cache): number | undefined {
   if (input === undefined) return undefined;
   const beside = (cacheRead ?? 0) + (cacheWrite ?? 0);
   if (cache === "outside" || beside > input) return input + beside;
@@ -211,26 +183,37 @@ function wholeInput(
   return total === input + (output ?? 0) ? input : Number.NaN;
 }
 
-/** Output with its reasoning, which some servers count separately: then the total shows it, or there is more of it than output. */
-function wholeOutput({ input, output, reasoning, total, shape }: Figures): number | undefined {
-  if (output === undefined || reasoning === undefined || shape === "gemini") return output;
-  const isSeparate = reasoning > output || (reasoning > 0 && total === (input ?? 0) + output + reasoning);
-  return isSeparate ? output + reasoning : output;
+/**
+ * Output with its reasoning. Gemini counts it separately, unless the total shows that it is included. Some servers of other APIs do so
+ * too: then the total shows it, or there is more of it than output.
+ */
+function wholeOutput({ input = 0, output, reasoning, total }: Counts, shape: Shape): number | undefined {
+  if (reasoning === undefined) return output;
+  if (shape === "gemini") {
+    // It leaves out 0
+    const candidates = output ?? (total === input + reasoning ? 0 : undefined);
+    const isIncluded = candidates !== 0 && total === input + (candidates ?? 0);
+    return isIncluded ? candidates : withParts(candidates, reasoning);
+  }
+  const isSeparate = reasoning > (output ?? 0) || total === input + (output ?? 0) + reasoning;
+  return isSeparate ? withParts(output, reasoning) : output;
 }
 
-const known = (usage: { readonly [K in keyof TokenUsage]: number | undefined }): TokenUsage =>
-  Object.fromEntries(Object.entries(usage).filter(([, n]) => n !== undefined && !Number.isNaN(n))) as TokenUsage;
+const known = (counts: Counts): TokenUsage =>
+  Object.fromEntries(
+    TOKEN_KINDS.map((kind) => [kind, counts[kind]] as const).filter(([, n]) => n !== undefined && !Number.isNaN(n)),
+  );
 
-const has = (o: Fields, ...names: readonly string[]): boolean =>
-  names.some((name) => o[name] !== undefined && o[name] !== null);
+/** The member at a path; `null` is the same as none. */
+const at = (o: Fields, path: string): unknown =>
+  path.split("/").reduce<unknown>((value, name) => asObject(value)?.[name], o) ?? undefined;
 
-/** The first of these members that is present. */
-const first = (o: Fields, ...names: readonly string[]): number | undefined =>
-  tokens(o[names.find((name) => has(o, name)) ?? ""]);
+const has = (o: Fields, paths: readonly string[]): boolean => paths.some((path) => at(o, path) !== undefined);
 
-/** Some senders write numbers as text. */
-function tokens(value: unknown): number | undefined {
-  if (value === undefined || value === null) return undefined;
+/** The first of these members that is present. Some senders write numbers as text. */
+function first(o: Fields, paths: readonly string[] = []): number | undefined {
+  const value = paths.map((path) => at(o, path)).find((one) => one !== undefined);
+  if (value === undefined) return undefined;
   const count = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : Number.NaN;
 }

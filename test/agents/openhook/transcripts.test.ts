@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Sender } from "./sender.ts";
 
 const CASES = join(dirname(fileURLToPath(import.meta.url)), "transcripts");
@@ -29,25 +29,35 @@ afterEach(() => sender.remove());
 
 const cases = readdirSync(CASES).sort();
 
-test.each(cases)("%s: every figure of a sender that this program does not know", async (name) => {
-  const file = ["transcript.jsonl", "transcript.json"].find((one) => existsSync(join(CASES, name, one))) ?? "";
-  const expected = JSON.parse(readFileSync(join(CASES, name, "expected.json"), "utf8")) as Expected;
-  sender.end("s1", sender.write(file, readFileSync(join(CASES, name, file), "utf8")), `${name}-agent`);
-  await sender.drain();
-  const { totals, tools, models, shapes, row, isUnknown } = sender.session("s1");
-  expect(totals).toMatchObject({
-    model_calls: expected.calls,
-    input: expected.input,
-    output: expected.output,
-    cache_read: expected.cache_read ?? null,
-    cache_write: expected.cache_write ?? null,
-    reasoning: expected.reasoning ?? null,
+describe("a sender that this program does not know", () => {
+  const senders = new Sender();
+  beforeAll(async () => {
+    for (const name of cases) {
+      const file = ["transcript.jsonl", "transcript.json"].find((one) => existsSync(join(CASES, name, one))) ?? "";
+      const path = senders.write(`${name}/${file}`, readFileSync(join(CASES, name, file), "utf8"));
+      senders.end(name, path, `${name}-agent`);
+    }
+    await senders.drain();
+  }, 60_000);
+  afterAll(() => senders.remove());
+
+  test.each(cases)("%s: every figure", (name) => {
+    const expected = JSON.parse(readFileSync(join(CASES, name, "expected.json"), "utf8")) as Expected;
+    const { totals, tools, models, shapes, row, isUnknown } = senders.session(name);
+    expect(totals).toMatchObject({
+      model_calls: expected.calls,
+      input: expected.input,
+      output: expected.output,
+      cache_read: expected.cache_read ?? null,
+      cache_write: expected.cache_write ?? null,
+      reasoning: expected.reasoning ?? null,
+    });
+    expect(tools).toEqual(expected.tools);
+    expect(models).toEqual(expected.models);
+    expect([...shapes].sort()).toEqual([...expected.shapes].sort());
+    expect(isUnknown || totals.calls_without_usage > 0).toBe(expected.lower_bound);
+    expect(row?.calls?.input ?? null).toBe(expected.input);
   });
-  expect(tools).toEqual(expected.tools);
-  expect(models).toEqual(expected.models);
-  expect([...shapes].sort()).toEqual([...expected.shapes].sort());
-  expect(isUnknown || totals.calls_without_usage > 0).toBe(expected.lower_bound);
-  expect(row?.calls?.input ?? null).toBe(expected.input);
 });
 
 const lines = (...records: readonly object[]): string => records.map((one) => `${JSON.stringify(one)}\n`).join("");
@@ -113,6 +123,64 @@ test("equal short ids are other answers if their input differs, and in other ses
   expect(sender.session("s1").totals).toMatchObject({ model_calls: 2, input: 300 });
   expect(sender.session("s2").totals).toMatchObject({ model_calls: 1, input: 100 });
 });
+
+const CACHE: readonly (readonly [string, object, object])[] = [
+  ["Anthropic", { input_tokens: 9, output_tokens: 4 }, { cache_read_input_tokens: 0 }],
+  ["Chat Completions", { prompt_tokens: 9, completion_tokens: 4 }, { prompt_tokens_details: { cached_tokens: 0 } }],
+  [
+    "Responses",
+    { input_tokens: 9, output_tokens: 4, total_tokens: 13 },
+    { input_tokens_details: { cached_tokens: 0 } },
+  ],
+  ["Gemini", { promptTokenCount: 9, candidatesTokenCount: 4 }, { cachedContentTokenCount: 0 }],
+  ["AI SDK", { inputTokens: 9, outputTokens: 4 }, { cachedInputTokens: 0 }],
+  [
+    "GenAI",
+    { "gen_ai.usage.input_tokens": 9, "gen_ai.usage.output_tokens": 4 },
+    { "gen_ai.usage.cache_read.input_tokens": 0 },
+  ],
+];
+
+test("a cache that is stated as 0 is 0; one that is absent or null is unknown", async () => {
+  for (const [name, usage, zero] of CACHE) {
+    const missing = Object.fromEntries(Object.keys(zero).map((one) => [one, null]));
+    for (const [at, own] of [{ ...usage }, { ...usage, ...missing }, { ...usage, ...zero }].entries()) {
+      const text = lines({ role: "assistant", ...(name === "GenAI" ? { attributes: own } : { usage: own }) });
+      sender.end(`${name}-${at}`, sender.write(`${name}-${at}.jsonl`, text));
+    }
+  }
+  await sender.drain();
+  for (const [name] of CACHE)
+    for (const [at, cache] of [null, null, 0].entries())
+      expect([`${name}-${at}`, sender.session(`${name}-${at}`).totals]).toMatchObject([
+        `${name}-${at}`,
+        { model_calls: 1, input: 9, output: 4, cache_read: cache },
+      ]);
+});
+
+const count = (input: number, output: number) => ({ type: "usage", input_tokens: input, output_tokens: output });
+
+test("a proof that comes after too many records with nothing but counts proves nothing", async () => {
+  const rising = Array.from({ length: 250 }, (_, at) => count(100 + at, 10 + at));
+  sender.end("s1", sender.write("a.jsonl", lines(...rising, count(500, 1))));
+  await sender.drain();
+  expect(sender.session("s1").totals).toMatchObject({ model_calls: null, input: null, output: null });
+});
+
+test.each(["session.end", "tool.start"])(
+  "calls that are proven only after a reading because of %s make the sum a lower bound",
+  async (type) => {
+    const path = sender.write("a.jsonl", lines(count(100, 50)));
+    const data = { transcript_path: path, ...(type === "tool.start" && { tool_name: "x" }) };
+    sender.envelope(type, "s1", data, "acme-agent", "2026-11-28T10:00:00Z");
+    await sender.drain();
+    sender.write("a.jsonl", lines(count(100, 50), count(140, 60), count(180, 20)));
+    sender.end("s1", path);
+    await sender.drain();
+    const { input, output, calls_without_usage: unknown } = sender.session("s1").totals;
+    expect([input, output, (unknown ?? 0) > 0]).toEqual([100, 50, true]);
+  },
+);
 
 test("a session's own sums are not added to those of its transcript", async () => {
   const path = sender.write("a.jsonl", lines(chat(1), chat(2)));
