@@ -173,7 +173,8 @@ function readCounter(found: Found, state: ShapeState, sink: FactSink): void {
     const own = state.isCounted ? state.counters.slice(1) : state.counters;
     state.counters = [];
     state.countersAre = "calls";
-    for (const counter of own) putCall({ ...found, ...counter, id: undefined, piece: undefined }, state, sink);
+    for (const counter of own)
+      putCall({ ...found, ...counter, id: undefined, piece: undefined, fees: {} }, state, sink);
   } else if (state.counters.length > MAX_COUNTERS) {
     state.countersAre = "many";
     state.counters = state.counters.slice(0, 2);
@@ -215,6 +216,7 @@ function putCall(found: Found, state: ShapeState, sink: FactSink): void {
       finishReason,
       asksForTools: found.asksForTools || undefined,
       noListPrice: found.isOtherTier || undefined,
+      ...found.fees,
     },
   );
 }

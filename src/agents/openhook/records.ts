@@ -2,6 +2,7 @@
 
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asArray, asCode, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
+import { feesOf } from "../shared/payload/server-tools.ts";
 import { type ToolPart, toolPartsOf } from "./tool-parts.ts";
 import { attributesOf, type Fields, type Shape, usageOf } from "./usage.ts";
 
@@ -28,6 +29,7 @@ export interface Found {
   readonly piece: "first" | "next" | "part" | "last" | undefined;
   /** Not the standard tier, so no public price applies. */
   readonly isOtherTier: boolean;
+  readonly fees: ReturnType<typeof feesOf>;
   readonly asksForTools: boolean;
 }
 
@@ -212,6 +214,7 @@ function ownUsage(o: Fields, attributes: Fields, around: Around, inner: readonly
     startMs: instantOf(o["startTimeUnixNano"] ?? o["start_time_unix_nano"]),
     finishReason: asCode(finishReason ?? reasons[0]),
     piece: pieceOf(o, around.kind, finishReason !== undefined, read?.usage !== undefined),
+    fees: feesOf(read?.object),
     isOtherTier: tier !== undefined && !STANDARD_TIERS.has(tier.toLowerCase()),
     asksForTools: [o, response].some((one) => toolPartsOf(one).some((part) => part.kind === "use")),
   };
