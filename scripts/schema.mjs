@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { importBundled, typescript } from "./import-bundled.mjs";
+import { AS_THE_PROGRAM, importBundled, typescript } from "./import-bundled.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const check = process.argv.includes("--check");
@@ -29,6 +29,7 @@ const {
 } = await importBundled({
   stdin: typescript(ENTRY),
   format: "esm",
+  ...AS_THE_PROGRAM,
 });
 const files = {
   "schema/config.schema.json": configJsonSchema(),

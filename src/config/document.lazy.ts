@@ -74,6 +74,11 @@ export function parseDocument(
   return { root };
 }
 
+/** The line of an offset, counted from 1. */
+export function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split(/\r\n|\r|\n/).length;
+}
+
 /** A file that is not used. `problem`: what is wrong with it, after its name. */
 export function unreadableDocument(path: string, problem: string): FileLayer {
   const error = `${path}: ${problem}; export is off until this is fixed`;
@@ -148,9 +153,6 @@ const aKind = (node: Node): string =>
 
 const nested = ({ path }: Setting): string =>
   `${path.map((name) => `{ ${JSON.stringify(name)}: `).join("")}…${" }".repeat(path.length)}`;
-
-/** Counted from 1. */
-const lineAt = (text: string, offset: number): number => text.slice(0, offset).split(/\r\n|\r|\n/).length;
 
 /** `CommaExpected` → `comma expected`. */
 const readable = (code: string): string => code.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();

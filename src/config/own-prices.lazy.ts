@@ -1,26 +1,23 @@
 import { createHash } from "node:crypto";
+import { findNodeAtLocation, getNodeValue, type Node } from "jsonc-parser";
 import * as z from "zod";
 import type { OwnPrices } from "../model/own-prices.ts";
 import { type PriceList, type PriceRule, WEEKDAYS } from "../model/price-list.ts";
+import { lineAt, parseDocument } from "./document.lazy.ts";
 
 /**
  * Reads a file of own prices.
  *
- * @param text JSON, see docs/settings.md
- * @returns the prices, or the first problem, which names the place in the file
+ * @param text JSON, comments and trailing commas allowed; see docs/settings.md
+ * @returns the prices, or the first problem: the line, the entry, what is wrong and what to write
  */
 export function parseOwnPrices(text: string): { readonly prices: OwnPrices } | { readonly problem: string } {
-  let json: unknown;
-  try {
-    json = JSON.parse(text.replace(/^\uFEFF/, ""));
-  } catch {
-    return { problem: "it is not valid JSON" };
-  }
-  const parsed = file().safeParse(json);
+  const document = parseDocument(text.replace(/^\uFEFF/, ""));
+  if ("problem" in document) return { problem: `line ${document.line}: ${document.problem}` };
+  const parsed = file().safeParse(getNodeValue(document.root), { error: inWords });
   if (!parsed.success) {
-    const [issue] = parsed.error.issues.map(deepest);
-    const place = issue?.path.join(".") ?? "";
-    return { problem: `${place === "" ? "" : `${place}: `}${issue?.message ?? "it has another form"}` };
+    const [{ path, message }] = parsed.error.issues.map(deepest) as [z.core.$ZodIssue];
+    return { problem: `line ${lineOf(document.root, path, text)}: ${nameOf(path)} ${message}` };
   }
   const { source, models } = parsed.data;
   const lists = Object.entries(models).map(([name, rules]) => [name, listOf(rules)] as const);
@@ -43,6 +40,7 @@ const MAX_SOURCE_CHARACTERS = 100;
 const DIGEST_CHARACTERS = 16;
 const HOURS = /^([01]\d|2[0-3]):([0-5]\d)-(?:([01]\d|2[0-3]):([0-5]\d)|24:00)$/;
 const DATE = /^20\d\d-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))?$/;
+const NO_DATE = "must be a date, such as 2026-10-01 or 2026-10-01T08:00:00Z";
 
 function file() {
   const rules = ruleSchema();
@@ -67,7 +65,7 @@ function file() {
 function ruleSchema() {
   const rate = z.number().min(0).max(1_000_000);
   const tokens = z.number().int().positive();
-  const date = z.string().regex(DATE, "is not a date, such as 2026-10-01 or 2026-10-01T08:00:00Z").refine(isTime);
+  const date = z.string().regex(DATE, NO_DATE).refine(isTime, NO_DATE);
   return z
     .strictObject({
       input: rate.describe("USD per million input tokens outside any cache."),
@@ -89,7 +87,7 @@ function ruleSchema() {
       to: date.optional().describe("The first day or moment at which they no longer apply."),
       hours: z
         .string()
-        .regex(HOURS, "is not a range such as 01:00-04:00")
+        .regex(HOURS, "must be a range, such as 01:00-04:00")
         .optional()
         .describe("Part of the day, e.g. 01:00-04:00, or 22:00-06:00 over midnight."),
       days: z
@@ -99,18 +97,71 @@ function ruleSchema() {
         .describe("Weekdays; with hours over midnight, when they begin."),
       timeZone: z
         .string()
-        .refine(isTimeZone, "is not a time zone such as Asia/Shanghai")
+        .refine(isTimeZone, "must be a time zone, such as Asia/Shanghai")
         .optional()
         .describe("IANA time zone of hours and days. Default: UTC."),
     })
     .refine(({ from, to }) => from === undefined || to === undefined || Date.parse(from) < Date.parse(to), {
       path: ["to"],
-      message: "is not after from",
+      message: 'must be after "from"',
     })
     .refine(({ above, upTo }) => above === undefined || upTo === undefined || above < upTo, {
       path: ["upTo"],
-      message: "is not larger than above",
+      message: 'must be larger than "above"',
     });
+}
+
+/** What is wrong and what to write, after the name of the place. `undefined`: the schema has its own message. */
+function inWords(issue: z.core.$ZodRawIssue): string | undefined {
+  const { input, inst } = issue;
+  switch (issue.code) {
+    case "invalid_type": {
+      if (input !== undefined || inst === undefined) return `must be ${FORMS[issue.expected] ?? issue.expected}`;
+      return `is missing: ${z.globalRegistry.get(inst as z.ZodType)?.description?.replace(/\.$/, "")}`;
+    }
+    case "unrecognized_keys":
+      return `has ${issue.keys.map((key) => JSON.stringify(key)).join(", ")}, which is unknown; known are ${Object.keys((inst as z.ZodObject).shape).join(", ")}`;
+    case "invalid_value":
+      return `must be one of ${issue.values.join(", ")}`;
+    case "invalid_key":
+      return "has a name that is empty, longer than 256 characters, or contains a control character";
+    case "too_small":
+      if (issue.origin !== "number" && issue.origin !== "int") return "must not be empty";
+      return issue.inclusive === true ? "must not be negative" : "must be larger than 0";
+    case "too_big":
+      return issue.origin === "string"
+        ? `must not have more than ${issue.maximum} characters`
+        : `must not be larger than ${issue.maximum}`;
+    default:
+      return undefined;
+  }
+}
+
+const PRICES = '{"input": 2, "output": 10}';
+const FORMS: Readonly<Record<string, string>> = {
+  number: "a number, such as 2.5",
+  int: "a whole number, such as 200000",
+  string: "text in quotes",
+  array: "a list in brackets",
+  record: `an object of models, such as {"claude-sonnet-5-5": ${PRICES}}`,
+  object: `prices, such as ${PRICES}, or a list of them`,
+};
+
+/** `model "gpt-5.5", price 2, "input"` */
+function nameOf([top, model, ...rest]: readonly PropertyKey[]): string {
+  if (top === undefined) return "the file";
+  if (model === undefined) return JSON.stringify(top);
+  const names = rest.map((name, i) =>
+    typeof name === "number" ? `${i === 0 ? "price" : "entry"} ${name + 1}` : JSON.stringify(name),
+  );
+  return [`model ${JSON.stringify(model)}`, ...names].join(", ");
+}
+
+/** The line of a place in the file, or of the value that lacks it. */
+function lineOf(root: Node, path: readonly PropertyKey[], text: string): number {
+  const node = findNodeAtLocation(root, path as (string | number)[]);
+  if (node === undefined && path.length > 0) return lineOf(root, path.slice(0, -1), text);
+  return lineAt(text, node?.offset ?? 0);
 }
 
 type Rule = z.infer<ReturnType<typeof ruleSchema>>;
@@ -118,7 +169,8 @@ type Rule = z.infer<ReturnType<typeof ruleSchema>>;
 /** Of a value with several possible forms, the problem with the form that it seems to have. */
 function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== "invalid_union") return issue;
-  const [inner] = issue.errors.flat().toSorted((a, b) => b.path.length - a.path.length);
+  const depthOf = ({ path, code }: z.core.$ZodIssue): number => path.length + (code === "invalid_type" ? 0 : 0.5);
+  const [inner] = issue.errors.flat().toSorted((a, b) => depthOf(b) - depthOf(a));
   return inner === undefined ? issue : { ...inner, path: [...issue.path, ...inner.path] };
 }
 

@@ -11,10 +11,9 @@ import type { Drain } from "./context.ts";
 import { applyRevisedCalls } from "./store-entries.ts";
 
 /**
- * Prices the calls that had no price when they were recorded, once after the price table or the file of own prices has changed, or if
- * calculating one failed. Reports,
- * sums and counters follow; spans that were sent cannot change. One session per commit: what is priced is counted once, and after a
- * kill the next drain continues with the others.
+ * Prices the calls that had no price when they were recorded: once after the price table or the file of own prices has changed, and
+ * again if calculating a price failed. Reports, sums and counters follow; spans that were sent cannot change. Each session is one
+ * commit, so that every price is counted once, and the next drain continues after a kill.
  */
 export async function fillPrices(drain: Drain): Promise<void> {
   const { db } = drain;

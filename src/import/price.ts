@@ -107,16 +107,13 @@ function keptPrices(
   calls: readonly TimedPrice[],
 ): readonly TimedPrice[] {
   const [unpriced = 0, cost = null, pairs = null] = [before?.[6], before?.[15], before?.[18]];
-  if (before === undefined || cost === null) return calls;
-  const withoutPrice = pairs === null ? undefined : (JSON.parse(pairs) as readonly number[]);
   // A store of an earlier version does not say which calls have no price
-  if (unpriced > row[5] && withoutPrice === undefined) return calls;
-  const partial = new Map<number, number>();
-  for (let i = 0; i < (withoutPrice?.length ?? 0); i += 2)
-    partial.set(withoutPrice?.[i] ?? 0, (partial.get(withoutPrice?.[i] ?? 0) ?? 0) + (withoutPrice?.[i + 1] ?? 0));
-  const isKnown = ({ endMs }: TimedPrice): boolean => !partial.has(endMs);
+  if (cost === null || (unpriced > row[5] && pairs === null)) return calls;
+  const withoutPrice = JSON.parse(pairs ?? "[]") as readonly number[];
+  const ends = new Set(withoutPrice.filter((_, i) => i % 2 === 0));
+  const isKnown = ({ endMs }: TimedPrice): boolean => !ends.has(endMs);
   const first = calls.findIndex(isKnown);
-  const costOfKnown = cost - [...partial.values()].reduce((sum, one) => sum + one, 0);
+  const costOfKnown = withoutPrice.reduce((rest, partial, i) => (i % 2 === 0 ? rest : rest - partial), cost);
   // Only their sum is stored, and only it is needed
   return calls.map((call, i) =>
     isKnown(call) ? { endMs: call.endMs, costNanoUsd: i === first ? costOfKnown : 0 } : call,

@@ -29,6 +29,18 @@ export function bucketsOf(timeZone?: string): (ms: number, unit: TimeUnit) => st
 }
 
 /** Number of the quarter hour of a time. All offsets of time zones are multiples of a quarter hour. */
+/** The whole quarters that a range touches, because the store has sums per quarter; open ends stay open. */
+export const wholeQuarters = ({
+  sinceMs = 0,
+  untilMs = Number.POSITIVE_INFINITY,
+}: {
+  readonly sinceMs?: number | undefined;
+  readonly untilMs?: number | undefined;
+}): { readonly sinceMs: number; readonly untilMs: number } => ({
+  sinceMs: Math.floor(sinceMs / QUARTER_MS) * QUARTER_MS,
+  untilMs: Math.ceil(untilMs / QUARTER_MS) * QUARTER_MS,
+});
+
 export const quarterOf = (ms: number): number => Math.floor(ms / QUARTER_MS);
 
 /**

@@ -1,7 +1,7 @@
 import { costSource } from "../telemetry/cost.ts";
 import { isoTime } from "../text/figures.ts";
 import type { ChangeReport, KnownCommit } from "./change-report.ts";
-import { rowJson } from "./usage-json.ts";
+import { rowJson, unpricedJson } from "./usage-json.ts";
 import type { UsageRow } from "./usage-row.ts";
 
 /** A commit or change with the sessions behind it, as a JSON document. Unknown is `null`, never 0. */
@@ -17,7 +17,7 @@ export const changeJson = ({ change, commits, total, rows, agents, models, unpri
   agents: agents.map(rowWithCertainty),
   models: models.map(rowWithCertainty),
   total: total === undefined ? null : rowWithCertainty(total),
-  unpriced: unpriced.map(({ key, calls }) => ({ model: key.model ?? null, calls: calls?.unpricedCalls ?? 0 })),
+  unpriced: unpriced.map(unpricedJson),
 });
 
 /** A commit with what became of it. */

@@ -5,10 +5,10 @@ import type { Database } from "../store/database.ts";
 import { outcomeFinder, type StoredOutcome } from "../store/outcomes.ts";
 import { Attribution, identityOf } from "./attribution.ts";
 import type { NamedChange } from "./find-change.ts";
-import { storedReasons } from "./no-price.ts";
+import { unpricedModels } from "./no-price.ts";
 import { inReadingOrder } from "./text/usage-order.ts";
 import { usageByGroupings } from "./usage.ts";
-import { type UsageReport, unpricedOf } from "./usage-report.ts";
+import type { UsageReport } from "./usage-report.ts";
 import type { UsageRow } from "./usage-row.ts";
 
 /** A commit of sessions, with what became of it. */
@@ -45,8 +45,7 @@ export function changeReport(db: Database, agents: readonly Agent[], change: Nam
     total,
     agents: byAgent,
     models,
-    unpriced: unpricedOf(models),
-    ...(unpricedOf(models).length > 0 && { reasons: storedReasons(db) }),
+    unpriced: unpricedModels(db, models),
     commits: commitsOf(db, change),
   };
 }

@@ -1,6 +1,6 @@
-import { plural, pricelessOf } from "../text/figures.ts";
+import { plural } from "../text/figures.ts";
 import type { Explanation } from "./explain.ts";
-import { noPriceNotes, reasonsOf } from "./no-price.ts";
+import { noPriceNotesOf } from "./no-price.ts";
 
 /** What cannot be determined for this session, and why. */
 export function unknownsOf({ view, time, money, habits }: Explanation): readonly string[] {
@@ -10,9 +10,8 @@ export function unknownsOf({ view, time, money, habits }: Explanation): readonly
   const hasTokens = total.input !== undefined || total.output !== undefined;
   if (!hasTokens && view.facts.usageUnknown === true) {
     unknowns.push("tokens and cost are unknown: the agent does not report them, or its transcript was not read");
-  } else if (pricelessOf(total) > 0) {
-    const models = money.models.map(({ of, sums }) => ({ name: of ?? null, sums }));
-    unknowns.push(...noPriceNotes(models, reasonsOf(view.calls)));
+  } else {
+    unknowns.push(...noPriceNotesOf(view.calls));
   }
   if (hasTokens && total.callsWithoutUsage > 0) {
     unknowns.push(

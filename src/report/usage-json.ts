@@ -2,6 +2,7 @@ import { costSource } from "../telemetry/cost.ts";
 import { isoTime, usd } from "../text/figures.ts";
 import { knownAmounts } from "./call-totals.ts";
 import { CHANGE_DIMENSIONS } from "./dimensions.ts";
+import type { UnpricedModel } from "./no-price.ts";
 import type { Question } from "./question.ts";
 import type { UsageReport } from "./usage-report.ts";
 import type { UsageRow } from "./usage-row.ts";
@@ -24,12 +25,10 @@ export const reportJson = ({ query }: Question, report: UsageReport, timeZone: s
   ...(report.models !== undefined && { models: report.models.map(rowJson) }),
   total: report.total === undefined ? null : rowJson(report.total),
   subscription_agents: report.subscribed ?? [],
-  unpriced: report.unpriced.map(({ key, calls }) => ({
-    model: key.model ?? null,
-    calls: calls?.unpricedCalls ?? 0,
-    reasons: report.reasons?.get(key.model ?? null) ?? [],
-  })),
+  unpriced: report.unpriced.map(unpricedJson),
 });
+
+export const unpricedJson = ({ model, calls, reasons }: UnpricedModel) => ({ model, calls, reasons });
 
 /** One row; `--csv` has the same figures. */
 export const rowJson = ({

@@ -5,7 +5,7 @@ import { sessionCounts } from "../store/queries.ts";
 import { bucketsBetween, compareBuckets, startOfBucket } from "./buckets.ts";
 import { type Dimension, TIME_UNITS } from "./dimensions.ts";
 import { subscribedAgents } from "./list-price.ts";
-import { type Reasons, storedReasons } from "./no-price.ts";
+import { type UnpricedModel, unpricedModels } from "./no-price.ts";
 import type { Question } from "./question.ts";
 import { inReadingOrder } from "./text/usage-order.ts";
 import { usageByGroupings } from "./usage.ts";
@@ -21,9 +21,7 @@ export interface UsageReport {
   /** Absent: no session in that time. */
   readonly total: UsageRow | undefined;
   /** Models with calls of unknown price, most calls first. */
-  readonly unpriced: readonly UsageRow[];
-  /** Why, as far as it is stored. */
-  readonly reasons?: Reasons;
+  readonly unpriced: readonly UnpricedModel[];
   /** Agents in the report that have costs and are known to run on a subscription. */
   readonly subscribed?: readonly string[];
 }
@@ -66,17 +64,10 @@ export function usageReport(
     leftOut: found.length - shown.length,
     ...(isOverview && { agents: byAgent, models }),
     total: ofTools ? withoutCalls(total) : total,
-    unpriced: unpricedOf(models),
-    ...(unpricedOf(models).length > 0 && { reasons: storedReasons(db, query.sinceMs, query.untilMs) }),
+    unpriced: unpricedModels(db, models, query),
     ...(subscribed.length > 0 && { subscribed }),
   };
 }
-
-/** Rows of models with calls of unknown price, most calls first. */
-export const unpricedOf = (models: readonly UsageRow[]): readonly UsageRow[] =>
-  models
-    .filter(({ calls }) => (calls?.unpricedCalls ?? 0) > 0)
-    .toSorted((a, b) => (b.calls?.unpricedCalls ?? 0) - (a.calls?.unpricedCalls ?? 0));
 
 // --- internal ---
 

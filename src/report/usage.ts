@@ -1,8 +1,7 @@
-import { QUARTER_MS } from "../model/packed.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import { Attribution } from "./attribution.ts";
-import { bucketsOf } from "./buckets.ts";
+import { bucketsOf, wholeQuarters } from "./buckets.ts";
 import { type Dimension, TIME_UNITS } from "./dimensions.ts";
 import type { UsageQuery } from "./query.ts";
 import { type Fact, type FactsWanted, openFactsOf, settledFacts } from "./usage-facts.ts";
@@ -41,10 +40,7 @@ export function usageByGroupings(
     );
   }
   const sessions = countedSessions(db, deps, query);
-  const range = {
-    sinceMs: Math.floor((query.sinceMs ?? 0) / QUARTER_MS) * QUARTER_MS,
-    untilMs: query.untilMs === undefined ? Infinity : Math.ceil(query.untilMs / QUARTER_MS) * QUARTER_MS,
-  };
+  const range = wholeQuarters(query);
   const nameOf = bucketsOf(query.timeZone);
   const byChange = query.ledTo !== undefined || queries.some(({ by }) => by.some(isChangeDimension));
   const attribution = byChange ? Attribution.of(db) : undefined;

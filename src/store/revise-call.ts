@@ -30,21 +30,10 @@ export function reviseCall(
   const before = JSON.parse(String(row["body"])) as ModelCall;
   const { usage, complete, finishReason, model = before.model } = entryAfter;
   const { noListPrice, tier, webSearches, hasOtherFees } = entryAfter;
-  const { noListPrice: _, tier: __, ...rest } = before;
-  const after: ModelCall = {
-    ...rest,
-    complete,
-    ...(model !== undefined && { model }),
-    ...(noListPrice && { noListPrice }),
-    ...(tier !== undefined && { tier }),
-    ...(webSearches !== undefined && { webSearches }),
-    ...(hasOtherFees && { hasOtherFees }),
-    ...(usage !== undefined && { usage }),
-    ...(finishReason !== undefined && { finishReason }),
-  };
+  const known = defined<Partial<ModelCall>>({ model, webSearches, hasOtherFees, usage, finishReason });
+  const after = defined<ModelCall>({ ...before, ...known, complete, noListPrice, tier });
   const priceBefore = storedPrice(row);
-  const priced = ({ usage, model, noListPrice, tier, webSearches, hasOtherFees }: ModelCall): string =>
-    JSON.stringify([usage, model, noListPrice, tier, webSearches, hasOtherFees]);
+  const priced = (call: ModelCall): string => JSON.stringify(PRICED_BY.map((name) => call[name]));
   const { costNanoUsd, noPrice }: Price = priced(after) === priced(before) ? priceBefore : price(after);
   db.prepare(
     `UPDATE model_calls SET model = ?, input = ?, output = ?, cache_read = ?, cache_write = ?, cost_nano_usd = ?, no_price = ?, complete = ?, body = ?
@@ -98,6 +87,9 @@ export function learnPrices(db: Database, session: number, price: (call: ModelCa
 }
 
 // --- internal ---
+
+/** What the price of a call depends on. */
+const PRICED_BY = ["usage", "model", "noListPrice", "tier", "webSearches", "hasOtherFees"] as const;
 
 const IS_UNPRICED = "(cost_nano_usd IS NULL OR no_price IS NOT NULL) AND input IS NOT NULL AND output IS NOT NULL";
 

@@ -7,11 +7,13 @@ import { type Price, type PricedUsage, type PriceList, priceOf } from "../model/
 import { isWholeUsage } from "../model/whole-usage.ts";
 import { tableList } from "./rates.ts";
 
-/** The price table in use. Sent with every cost, so that costs can be recomputed. */
-export const PRICE_TABLE = `genai-prices/${pkg.devDependencies["@pydantic/genai-prices"]}`;
+/** The version of the price table and the day on which it was published; a test fails if another version is installed. */
+const TABLE = { version: "0.1.8", published: "2026-09-23" } as const;
 
-/** The day on which that version of the table was published. */
-export const PRICE_TABLE_DATE = "2026-09-23";
+/** The price table in use. Sent with every cost, so that costs can be recomputed. */
+export const PRICE_TABLE = `genai-prices/${TABLE.version}`;
+
+export const PRICE_TABLE_DATE = TABLE.published;
 
 /** Whether newer models and prices may be missing in the table. */
 export const isTableOld = (nowMs: number): boolean => nowMs - Date.parse(PRICE_TABLE_DATE) > TWO_MONTHS_MS;

@@ -21,6 +21,8 @@ import { CASES, type RecordedCall } from "../support/replay.ts";
 export interface Case {
   readonly source: string;
   readonly name: string;
+  /** The agent ran without hooks: there are only its transcripts. */
+  readonly isPast?: true;
 }
 
 /** Hooks and transcripts of different kinds of agents; small enough for quick drains. */
@@ -59,10 +61,11 @@ export class World {
     mkdirSync(this.#inbox);
     mkdirSync(this.home);
     let files = 0;
-    for (const { source, name } of cases) {
+    for (const { source, name, isPast } of cases) {
       const folder = join(CASES, source, name);
       const moved = this.#mover(readFileSync(join(folder, "hooks.jsonl"), "utf8"));
       this.#transcripts(join(folder, "transcripts"), source, moved);
+      if (isPast) continue;
       for (const line of moved(readFileSync(join(folder, "hooks.jsonl"), "utf8")).split("\n")) {
         if (line !== "") this.#put(source, JSON.parse(line), ++files);
       }

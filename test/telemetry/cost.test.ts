@@ -161,9 +161,10 @@ describe("the price of a call", () => {
   });
 });
 
-test("the reported price table is the installed one", () => {
+test("the reported price table is the installed one, so its date is set anew with each update", () => {
   const installed = createRequire(import.meta.url)("../../node_modules/@pydantic/genai-prices/package.json") as {
     version: string;
   };
-  expect(PRICE_TABLE).toBe(`genai-prices/${installed.version}`);
+  const todo = "set version and published of TABLE in src/telemetry/cost.ts: npm view @pydantic/genai-prices time";
+  expect(PRICE_TABLE, todo).toBe(`genai-prices/${installed.version}`);
 });

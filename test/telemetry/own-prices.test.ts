@@ -22,6 +22,10 @@ const FILE = {
   },
 };
 
+const PRICES = { input: 1, output: 1 };
+/** A file in which the prices of a model begin in line 4. */
+const of = (prices: unknown): string => JSON.stringify({ source: "s", models: { a: prices } }, null, 1);
+
 let dir: string;
 let path: string;
 beforeEach(() => {
@@ -99,10 +103,52 @@ describe("own prices", () => {
 
   test.each([
     ["no JSON", "{", /not valid JSON/],
-    ["no source", JSON.stringify({ models: {} }), /^.*source: /],
-    ["a negative price", JSON.stringify({ source: "s", models: { a: { input: -1, output: 1 } } }), /models\.a\.input/],
-    ["a misspelt kind", JSON.stringify({ source: "s", models: { a: { input: 1, output: 1, cached: 1 } } }), /cached/],
-    ["a control character", JSON.stringify({ source: "\u001b[31m", models: {} }), /source: .*control character/],
+    ["no comma", '{"source": "s"\n"models": {}}', /: line 2: not valid JSON \(comma expected\); /],
+    ["no source", JSON.stringify({ models: {} }), /: line 1: "source" is missing: Where the prices come from/],
+    ["no output", of({ input: 1 }), /: line 4: model "a", "output" is missing: USD per million output tokens; /],
+    [
+      "a price as text",
+      of([PRICES, { ...PRICES, input: "3" }]),
+      /: line 10: model "a", price 2, "input" must be a number, such as 2\.5; /,
+    ],
+    [
+      "no price",
+      of(null),
+      /: line 4: model "a" must be prices, such as \{"input": 2, "output": 10\}, or a list of them; /,
+    ],
+    ["an empty list", of([]), /: line 4: model "a" must not be empty; /],
+    ["a negative price", of({ ...PRICES, input: -1 }), /: line 5: model "a", "input" must not be negative; /],
+    [
+      "a misspelt kind",
+      of({ ...PRICES, cached: 1 }),
+      /: line 4: model "a" has "cached", which is unknown; known are input, output, cacheRead, /,
+    ],
+    ["a length of 0", of({ ...PRICES, above: 0 }), /: line 7: model "a", "above" must be larger than 0; /],
+    [
+      "an unknown weekday",
+      of({ ...PRICES, days: ["mo"] }),
+      /: line 8: model "a", "days", entry 1 must be one of sun, mon, /,
+    ],
+    [
+      "no date",
+      of({ ...PRICES, from: "2026-13-01" }),
+      /: line 7: model "a", "from" must be a date, such as 2026-10-01 or /,
+    ],
+    [
+      "an end before its start",
+      of({ ...PRICES, from: "2026-10-02", to: "2026-10-01" }),
+      /: line 8: model "a", "to" must be after "from"; /,
+    ],
+    [
+      "a model without a name",
+      JSON.stringify({ source: "s", models: { "": PRICES } }),
+      /: line 1: model "" has a name that is empty, /,
+    ],
+    [
+      "a control character",
+      JSON.stringify({ source: "\u001b[31m", models: {} }),
+      /: line 1: "source" contains a control character; /,
+    ],
   ])("that cannot be read (%s): an error, and no cost until it is fixed", async (_, text, problem) => {
     const { errors } = await load(text);
     expect(errors).toEqual([expect.stringMatching(problem)]);

@@ -4,6 +4,7 @@ import type { TokenUsage } from "../../model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asObject, asString, ownOf } from "../shared/payload/json.ts";
+import { feesOf } from "../shared/payload/server-tools.ts";
 import { identifyAnswer } from "./answers-without-id.ts";
 import {
   type CountedCall,
@@ -17,7 +18,7 @@ import {
 import { sessionFacts } from "./session-facts.ts";
 import { modelError } from "./system-lines.ts";
 import { CALL_IDS_SINCE, globalCallId, rememberCounted } from "./tool-ids.ts";
-import { feesOf, separatePasses, tierOf, usageOf } from "./usage.ts";
+import { separatePasses, tierOf, usageOf } from "./usage.ts";
 import { writtenBefore, writtenSince } from "./version.ts";
 
 /** A line with one block of an answer, and the usage of the whole answer. */

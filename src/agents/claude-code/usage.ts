@@ -1,4 +1,3 @@
-import type { FactOf } from "../../model/fact-sink.ts";
 import { sumKnown, withParts } from "../../model/known.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asArray, asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
@@ -44,13 +43,6 @@ export function tierOf(usage: Line | undefined): string | undefined {
   return parts.length === 0 ? undefined : parts.join("+");
 }
 
-/** What an answer cost besides tokens. Fetching pages and searching tools are free. */
-export function feesOf(usage: Line | undefined): Pick<FactOf<"model_call">, "webSearches" | "hasOtherFees"> {
-  const { web_search_requests: searches, ...others } = asObject(usage?.["server_tool_use"]) ?? {};
-  const hasOthers = Object.entries(others).some(([name, uses]) => !FREE.has(name) && (asCount(uses) ?? 0) > 0);
-  return { webSearches: asCount(searches) || undefined, hasOtherFees: hasOthers ? true : undefined };
-}
-
 /** A model pass of an answer that the answer's own figures exclude. */
 export interface Pass {
   /** Index among all passes of the answer. */
@@ -79,8 +71,6 @@ export function separatePasses(usage: Line | undefined): readonly Pass[] {
 }
 
 // --- internal ---
-
-const FREE: ReadonlySet<string> = new Set(["web_fetch_requests", "tool_search_requests"]);
 
 /** Also the names that proxies for other providers send. */
 const LISTED_TIERS: ReadonlySet<unknown> = new Set([null, "", "standard", "default", "auto"]);

@@ -188,7 +188,8 @@ function readCounter(found: Found, state: ShapeState, sink: FactSink): void {
     const own = state.counters;
     state.counters = [];
     state.countersAre = "calls";
-    for (const counter of own) putCall({ ...found, ...counter, id: undefined, piece: undefined }, state, sink);
+    for (const counter of own)
+      putCall({ ...found, ...counter, id: undefined, piece: undefined, fees: {} }, state, sink);
   } else if (state.counters.length > MAX_COUNTERS) {
     state.countersAre = "many";
     state.counters = state.counters.slice(0, 2);
@@ -226,6 +227,7 @@ function putCall(found: Found, state: ShapeState, sink: FactSink): void {
       finishReason,
       asksForTools: found.asksForTools || undefined,
       noListPrice: found.isOtherTier || undefined,
+      ...found.fees,
     },
   );
 }

@@ -3,6 +3,7 @@
 import { sumKnown } from "../../model/known.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asArray, asCode, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
+import { feesOf } from "../shared/payload/server-tools.ts";
 import { type ToolPart, toolPartsOf } from "./tool-parts.ts";
 import { attributesOf, type Fields, isSame, type ReadUsage, type Shape, usageOf } from "./usage.ts";
 
@@ -32,6 +33,7 @@ export interface Found {
   readonly isEnd: boolean;
   /** Not the standard tier, so no public price applies. */
   readonly isOtherTier: boolean;
+  readonly fees: ReturnType<typeof feesOf>;
   readonly asksForTools: boolean;
 }
 
@@ -229,6 +231,7 @@ function ownUsage(o: Fields, attributes: Fields, around: Around, inner: readonly
     startMs: instantOf(o["startTimeUnixNano"] ?? o["start_time_unix_nano"]),
     finishReason: asCode(finishReason ?? asArray(attributes["gen_ai.response.finish_reasons"])[0]),
     piece: pieceOf(o, around.kind, finishReason !== undefined, read?.usage !== undefined),
+    fees: feesOf(read?.object),
     isOtherTier: tier !== undefined && !STANDARD_TIERS.has(tier.toLowerCase()),
     asksForTools: [o, response].some((one) => toolPartsOf(one).some((part) => part.kind === "use")),
   };

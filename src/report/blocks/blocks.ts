@@ -9,9 +9,9 @@ import {
 } from "../../model/rate-limit.ts";
 import type { Database } from "../../store/database.ts";
 import { subscribedAgents } from "../list-price.ts";
+import { unpricedModels } from "../no-price.ts";
 import { addFigures, type CallFigures } from "../usage-facts.ts";
 import type { UsageReport } from "../usage-report.ts";
-import { unpricedOf } from "../usage-report.ts";
 import type { UsageRow } from "../usage-row.ts";
 import { type CountedSession, countedSessions } from "../usage-sessions.ts";
 import { type CallFact, callFacts } from "./call-facts.ts";
@@ -81,7 +81,7 @@ export function blocksOf(
     });
     const withCosts = found.flatMap(({ agent, facts: own }) => (sumOf(own).costNanoUsd === undefined ? [] : agent));
     const subscribed = subscribedAgents([...new Set(withCosts)], subscriptions, question.untilMs);
-    return { ...tableOf(window, found, sessions, question), ...(subscribed.length > 0 && { subscribed }) };
+    return { ...tableOf(db, window, found, sessions, question), ...(subscribed.length > 0 && { subscribed }) };
   });
   return { tables, undivided };
 }
@@ -111,6 +111,7 @@ function filled(windows: readonly LimitWindow[], facts: readonly CallFact[]): re
 }
 
 function tableOf(
+  db: Database,
   window: RateWindow,
   found: readonly (Filled & { readonly agent: string })[],
   sessions: ReadonlyMap<number, CountedSession>,
@@ -148,7 +149,7 @@ function tableOf(
     blocks: shown,
     leftOut: blocks.length - shown.length,
     total: blocks.length + silent.length === 0 ? undefined : total,
-    unpriced: unpricedOf(models),
+    unpriced: unpricedModels(db, models),
   };
 }
 

@@ -1,6 +1,6 @@
 import { costSource } from "../../telemetry/cost.ts";
 import { isoTime } from "../../text/figures.ts";
-import { rowJson } from "../usage-json.ts";
+import { rowJson, unpricedJson } from "../usage-json.ts";
 import type { Block, BlockQuestion, BlockReport, BlockTable } from "./blocks.ts";
 
 /** The windows as a JSON document. Unknown is `null`, never 0. */
@@ -26,7 +26,7 @@ const tableJson = ({ blocks, leftOut, total, unpriced }: BlockTable, nowMs: numb
   blocks: blocks.map((block) => blockJson(block, nowMs)),
   blocks_left_out: leftOut,
   total: total === undefined ? null : rowJson(total),
-  unpriced: unpriced.map(({ key, calls }) => ({ model: key.model ?? null, calls: calls?.unpricedCalls ?? 0 })),
+  unpriced: unpriced.map(unpricedJson),
 });
 
 const blockJson = ({ agent, startMs, endMs, isReported, percent, models, sessions, calls }: Block, nowMs: number) => {

@@ -3,6 +3,7 @@ import { cardOf } from "../../model/card-of.ts";
 import type { Database } from "../../store/database.ts";
 import { settledSpans } from "../../store/queries.ts";
 import { flow, type Terminal, wrapped } from "../../text/terminal.ts";
+import { noPriceNotesOf } from "../no-price.ts";
 import type { Idle } from "../session-end.ts";
 import type { SessionView } from "../session-view.ts";
 import { rowCalls } from "../waterfall/row-sums.ts";
@@ -32,6 +33,7 @@ export function* sessionLines(
   yield* flow(identity(view, title), terminal);
   yield* flow(life(view, idle), terminal);
   yield* flow(totals(view), terminal);
+  for (const note of noPriceNotesOf(view.calls)) yield* wrapped({ text: "" }, note, terminal);
   yield* flow(hidden(view), terminal);
   yield* flow(agentReported(view), terminal);
   if (transcript !== "") yield* wrapped({ text: "" }, transcript, terminal);

@@ -8,7 +8,7 @@ import type { UsageReport } from "../usage-report.ts";
 
 /** What limits the figures, one sentence each: rows left out, prices, unknown tokens. @param prices where they come from */
 export function notesOf(
-  { total, unpriced, reasons = new Map(), leftOut, rows, subscribed = [] }: UsageReport,
+  { total, unpriced, leftOut, rows, subscribed = [] }: UsageReport,
   prices: string = describePrices(),
 ): readonly string[] {
   const calls = total?.calls;
@@ -18,12 +18,7 @@ export function notesOf(
     if (subscribed.length > 0) notes.push(listPriceNote(subscribed.map(printable)));
     notes.push(`cost: ${prices}; a call keeps the price with which it was recorded`);
   }
-  notes.push(
-    ...noPriceNotes(
-      unpriced.map(({ key, calls: sums }) => ({ name: key.model ?? null, sums })),
-      reasons,
-    ),
-  );
+  notes.push(...noPriceNotes(unpriced));
   if (calls?.cacheReportedInput !== undefined) {
     notes.push(
       calls.cacheReportedInput === calls.input

@@ -1,5 +1,6 @@
 import { cardOf } from "../../model/card-of.ts";
 import { subscribedAgents } from "../../report/list-price.ts";
+import { noPriceNotes, unpricedModels } from "../../report/no-price.ts";
 import { usageByGroupings } from "../../report/usage.ts";
 import type { UsageRow } from "../../report/usage-row.ts";
 import type { Database } from "../../store/database.ts";
@@ -77,6 +78,7 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery): HomeDocume
     tools: toolRows(db, deps, tools),
     running: runningSessions(db, deps, deps.filterValues(db)),
     recent: listSessions(db, deps, { errors: false, sort: "recent", descending: true, limit: RECENT }).rows,
+    noPrice: noPriceNotes(unpricedModels(db, models, query)),
     subscribed: subscribedOf(deps, agents, untilMs),
     sessionCount: sessionCount(db),
   };

@@ -1,3 +1,4 @@
+import { noPriceNotes, unpricedModels } from "../../report/no-price.ts";
 import { usageByGroupings } from "../../report/usage.ts";
 import type { UsageRow } from "../../report/usage-row.ts";
 import type { Database } from "../../store/database.ts";
@@ -19,11 +20,11 @@ export function usageOver(db: Database, deps: FiguresDeps, { nowMs, ...query }: 
   const { unit, split } = query;
   const period = { ...query, sinceMs: query.sinceMs ?? firstMs(db) ?? nowMs, untilMs: query.untilMs ?? nowMs };
   checkBarCount(period, `: choose a larger unit than ${unit}, or a shorter period`);
-  const [byTime = [], [total] = [], parts = [], bySplit = []] = usageByGroupings(
+  const [byTime = [], [total] = [], parts = [], bySplit = [], models = []] = usageByGroupings(
     db,
     deps,
     { ...query, sinceMs: period.sinceMs },
-    [[unit], [], [unit, split], [split]],
+    [[unit], [], [unit, split], [split], ["model"]],
   );
   const { buckets, rows } = chartBuckets(period, byTime);
   return {
@@ -37,6 +38,7 @@ export function usageOver(db: Database, deps: FiguresDeps, { nowMs, ...query }: 
       return row === undefined ? null : figuresOf(row);
     }),
     total: total === undefined ? null : figuresOf(total),
+    noPrice: noPriceNotes(unpricedModels(db, models, query)),
     groups: bySplit.map((row): UsageGroup => {
       const key = row.key[split] ?? null;
       const own = parts.filter((part) => (part.key[split] ?? null) === key);

@@ -26,6 +26,8 @@ export interface HomeDocument {
   readonly sessionCount: number;
   /** Names of the agents with costs that are known to run on a subscription. */
   readonly subscribed: readonly string[];
+  /** Why calls of the period have no exact price and what to do, in sentences. */
+  readonly noPrice: readonly string[];
 }
 
 /** Figures of a period and of the one before; `null`: nothing happened, or there is no period before. */

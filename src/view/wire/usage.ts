@@ -17,6 +17,8 @@ export interface UsageDocument {
   /** `null`: an empty bucket. */
   readonly bucketFigures: readonly (UsageFigures | null)[];
   readonly total: UsageFigures | null;
+  /** Why calls have no exact price and what to do, in sentences. */
+  readonly noPrice: readonly string[];
   readonly groups: readonly UsageGroup[];
   readonly choices: Choices;
 }

@@ -75,6 +75,31 @@ const bare = (n: number) => ({
   usage: { prompt_tokens: 100 * n, completion_tokens: n },
 });
 
+test.each([
+  ["web searches are in the cost", { web_search_requests: 10 }, { costNanoUsd: 130_000_000 }],
+  ["fetched pages are free", { web_fetch_requests: 3 }, { costNanoUsd: 30_000_000 }],
+  ["with other fees the cost is a lower bound", { acme_runs: 1 }, { costNanoUsd: 30_000_000, noPrice: "fees" }],
+])("fees of Anthropic's server tools: %s", async (_, used, price) => {
+  const message = {
+    id: "msg_01AbCdEfGhIjKlMnOpQrStUv",
+    type: "message",
+    role: "assistant",
+    model: "claude-opus-4-8",
+    usage: {
+      input_tokens: 1_000,
+      cache_read_input_tokens: 0,
+      cache_creation_input_tokens: 0,
+      output_tokens: 1_000,
+      server_tool_use: used,
+    },
+  };
+  sender.end("s1", sender.write("a.jsonl", lines(message)));
+  await sender.drain();
+  const [one] = sender.session("s1").calls;
+  expect(one?.call.model).toBe("claude-opus-4-8");
+  expect({ costNanoUsd: one?.costNanoUsd, noPrice: one?.noPrice }).toEqual({ noPrice: undefined, ...price });
+});
+
 test("a file of JSON lines is read on from where it ended, also in the middle of a line", async () => {
   const text = lines(bare(1), bare(2), chat(3), bare(4));
   sender.envelope("prompt.submit", "s1", {}, "acme-agent", "2026-11-28T10:00:00Z");

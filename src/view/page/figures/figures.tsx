@@ -55,6 +55,17 @@ export function Cost({ of }: { of: Pick<Sums, "costNanoUsd" | "costIsLowerBound"
   );
 }
 
+/** Why calls have no exact price, and what to do. */
+export const NoPriceNotes = ({ of }: { of: readonly string[] }) => (
+  <>
+    {of.map((text) => (
+      <p key={text} class="muted">
+        {safeText(text)}
+      </p>
+    ))}
+  </>
+);
+
 /** A time, to the minute; the second appears under the pointer. */
 export const Time = ({ ms }: { ms: number }) => (
   <time dateTime={new Date(ms).toISOString()} title={dateTimeExact(ms)}>

@@ -1,7 +1,7 @@
 import type { Sums, UsageFigures } from "../../wire/figures.ts";
 import type { Compared, HomeDocument, HomeGroup } from "../../wire/home.ts";
 import { mostExpensive } from "../figures/by-cost.ts";
-import { Cost, InOut, Tile } from "../figures/figures.tsx";
+import { Cost, InOut, NoPriceNotes, Tile } from "../figures/figures.tsx";
 import { dollars, exact, leastDollars, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 
@@ -41,6 +41,7 @@ export function Summary({ home, period, range }: { home: HomeDocument; period: s
         <Top name="Top repository" group={repository} whole={figures} />
         <Top name="Top model" group={model} whole={figures} />
       </dl>
+      <NoPriceNotes of={home.noPrice} />
       {subscribed.length === 0 ? null : (
         <p class="muted">
           List price, not your bill: {subscribed.join(", ")} {subscribed.length === 1 ? "runs" : "run"} on a

@@ -2,6 +2,7 @@ import { useMemo } from "preact/hooks";
 import { SPLITS, type Split, type UsageDocument } from "../../wire/usage.ts";
 import { useApi } from "../data/api.ts";
 import { Downloads } from "../figures/downloads.tsx";
+import { NoPriceNotes } from "../figures/figures.tsx";
 import { FigureFilters } from "../filters/figure-filters.tsx";
 import { boundsOfParams, rangeNamed, unitsOf } from "../filters/range.ts";
 import { useTitle } from "../hooks/use-title.ts";
@@ -62,6 +63,7 @@ export function Usage({ params }: { params: ViewParams }) {
       ) : (
         <>
           <Totals total={total} />
+          <NoPriceNotes of={usage.noPrice} />
           <Charts usage={usage} withCacheReads={withCacheReads} />
           <GroupTable split={usage.split} groups={usage.groups} withCacheReads={withCacheReads} />
           <TimeTable document={usage} withCacheReads={withCacheReads} />

@@ -1,0 +1,102 @@
+// Wherever a cost is missing: why, and what to do. The same in every view.
+import { afterEach, expect, test } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
+import { blocksOf } from "../../src/report/blocks/blocks.ts";
+import { explain } from "../../src/report/explain.ts";
+import { noPriceNotesOf } from "../../src/report/no-price.ts";
+import { questionOf } from "../../src/report/question.ts";
+import { viewOf } from "../../src/report/session-view.ts";
+import { sessionLines } from "../../src/report/text/session.ts";
+import { notesOf } from "../../src/report/text/usage-notes.ts";
+import { unknownsOf } from "../../src/report/unknowns.ts";
+import { usageReport } from "../../src/report/usage-report.ts";
+import { recentSessions } from "../../src/store/queries.ts";
+import { readStore } from "../../src/store/read-only.ts";
+import { cachedFilterValues } from "../../src/view/data/filter-values.ts";
+import { homeOver } from "../../src/view/data/home.ts";
+import { usageOver } from "../../src/view/data/usage.ts";
+import { importInto } from "../import/run.ts";
+import { Replay } from "../support/replay.ts";
+
+const agents = await allAgents();
+let replay: Replay | undefined;
+afterEach(() => replay?.remove());
+
+/** What each view says of the only session. */
+async function notes(of: Replay, way: string): Promise<Readonly<Record<string, readonly string[]>>> {
+  if (way === "import") await importInto(of, "claude-code");
+  else {
+    for (const call of of.calls) of.put(call);
+    await of.drain({ endIdle: true });
+  }
+  const found = readStore(of.places.storePath, (db) => {
+    const [stored] = recentSessions(db, 1);
+    if (stored === undefined) throw new Error("there is no session");
+    const nowMs = stored.lastMs + 1;
+    const settings = { semconv: "both", traceScope: "session" } as const;
+    const idle = { nowMs, idleTimeoutMs: 1e9 };
+    const view = viewOf(db, stored, { agents }, settings);
+    const question = questionOf(["day"], { since: "2020-01-01", json: false, csv: false }, nowMs);
+    const report = usageReport(db, agents, question, nowMs, false);
+    if (report === undefined) throw new Error("there is no report");
+    const { tables } = blocksOf(db, agents, new Map(), { sinceMs: 0, untilMs: nowMs });
+    const deps = { agents, idle, filterValues: cachedFilterValues({ agents }) };
+    const usage = { nowMs, timeZone: "UTC", unit: "day", split: "agent" } as const;
+    const terminal = { columns: 1_000, colour: false };
+    return {
+      report: notesOf(report),
+      explain: unknownsOf(explain(db, view, { agents })),
+      show: [...sessionLines(db, view, { agents, idle, heading: "", transcript: "" }, terminal)],
+      blocks: tables.flatMap((table) => notesOf({ ...table, rows: [] })),
+      "the usage page": usageOver(db, deps, usage).noPrice,
+      "the home page": homeOver(db, deps, { todayMs: nowMs, yesterdayMs: nowMs, unit: "day", timeZone: "UTC" }).noPrice,
+    };
+  });
+  return found ?? {};
+}
+
+const MODEL = [
+  /claude-[a-z]+-4-\d(-\d{8})?/g,
+  "acme-large-1",
+  "acme-large-1",
+  "the model is not in genai-prices/",
+] as const;
+const TIER = [
+  /"service_tier":"standard"/g,
+  '"service_tier":"priority"',
+  "claude-",
+  "the price of their service tier ",
+] as const;
+
+test.each([
+  ["a model", "hooks", MODEL],
+  ["a model", "import", MODEL],
+  ["a service tier", "hooks", TIER],
+  ["a service tier", "import", TIER],
+] as const)(
+  "%s without a price, from %s: the model, the reason and the remedy in every view",
+  async (_, way, [from, to, model, why]) => {
+    replay = new Replay("claude-code", "basic", { edit: (text) => text.replaceAll(from, to) });
+    for (const [name, lines] of Object.entries(await notes(replay, way))) {
+      const found = [...new Set(lines.filter((line) => line.startsWith("price unknown: ")))].join("\n");
+      expect(found, name).toMatch(/^price unknown: \d calls, [\w-]+ \(\d\): [^\n]+$/);
+      expect(found, name).toContain(`calls, ${model}`);
+      expect(found, name).toContain(`: ${why}`);
+      expect(lines.join("\n"), name).toMatch(/^to add prices: openhook-otel config set prices\.file <file>; /m);
+    }
+  },
+);
+
+test("with prices for all calls there is nothing to say", async () => {
+  replay = new Replay("claude-code", "basic");
+  for (const [name, lines] of Object.entries(await notes(replay, "hooks")))
+    expect(lines.join("\n"), name).not.toMatch(/price unknown|to add prices/);
+});
+
+test("a call that reported no tokens is not said to lack a price, even if an earlier version stored it without a reason", () => {
+  const call = { key: "k", model: "acme-large-1", startMs: 1, endMs: 2, complete: true };
+  expect(noPriceNotesOf([{ call }, { call: { ...call, usage: { output: 1 } } }])).toEqual([]);
+  expect(noPriceNotesOf([{ call: { ...call, usage: { input: 1, output: 1 } } }])[0]).toMatch(
+    /^price unknown: 1 call, acme/,
+  );
+});
