@@ -14,6 +14,7 @@ import { forgetDeath, isCautious, noteDeath } from "./drain/deaths.ts";
 import { deliver } from "./drain/deliver.ts";
 import { type DeriveOptions, deriveSession } from "./drain/derive.ts";
 import { fillPrices } from "./drain/fill-prices.ts";
+import { databaseWatch } from "./drain/foreign-databases.ts";
 import { ensureInstance } from "./drain/instance.ts";
 import { checkStoreDaily } from "./drain/integrity-check.ts";
 import { withStore } from "./drain/open.ts";
@@ -29,6 +30,7 @@ import { announceDrain, serveBridge, serveBridgeDuring } from "./drain/serve-bri
 import { writeStatusLine } from "./drain/statusline.ts";
 import type { Outcomes } from "./drain/store-outcomes.ts";
 import { LOST_COUNT } from "./intake/inbox-file.ts";
+import { watchingDatabases } from "./model/foreign-databases.ts";
 import { ENDED_BY_USER, ENDED_IDLE, ENDED_WITH_PROCESS } from "./model/session.ts";
 import { protectionOf } from "./privacy/protection.ts";
 import { hasUncounted } from "./store/changes.ts";
@@ -95,13 +97,14 @@ export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promis
         progress,
         diedAt: progress.left?.step,
       };
+      progress.restart = deps.restart;
       noteDeath(work);
       // After a pass that another drain asked for, that one may be waiting for the lock
       const lingers = options.lingers === true && (isFirst || scope === "events");
       isFirst = false;
       await withBridge(work, lock, lingers, async () => {
         if (scope === "events") return readEvents(work);
-        await measureDrain(work, () => pass(work, options));
+        await measureDrain(work, () => watchingDatabases(databaseWatch(work), () => pass(work, options)));
         report.problems = report.problems.map(protection.redactSecrets);
         const last = { atMs: deps.now(), ...report, problems: report.problems.slice(-5) };
         writeMeta(db, LAST_DRAIN, JSON.stringify(last));

@@ -13,6 +13,8 @@ export interface DrainDeps extends Pick<CaptureContext, "places" | "loaded" | "a
   readonly sleep: (ms: number) => Promise<void>;
   /** @default the limits of `buildSession` */
   readonly partLimits?: PartLimits;
+  /** The command that starts the next drain, with its program. @default none */
+  readonly restart?: readonly string[];
   /** User id of the user who started the program with `sudo`. */
   readonly sudoUid?: number;
 }

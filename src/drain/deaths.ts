@@ -23,6 +23,10 @@ export function noteDeath(drain: Drain): void {
   log(
     `the last drain (process ${left.pid}) did not end by itself; its step was: ${[left.step, ...left.files].join(" ")}`,
   );
+  if (left.isHung === true && left.database !== undefined) {
+    setAside(drain, left.database, HUNG);
+    return;
+  }
   if (left.step !== "read" && left.step !== "inbox") return;
   const places = left.files.map((file) => [file, placeOf(drain, file)] as const);
   const before = deathBefore(drain)?.places.map((place) => JSON.stringify(place));
@@ -44,6 +48,7 @@ export function forgetDeath({ db }: Drain): void {
 // --- internal ---
 
 const DEADLY = "two drains died while they read it: memory ran out, it took too long, or they were killed";
+const HUNG = "a query of it did not return";
 const DAY_MS = 86_400_000;
 
 const placeOf = ({ db }: Drain, file: string): string => JSON.stringify(positionOf(db, file)?.offset ?? null);

@@ -20,6 +20,7 @@ export async function drainDeps(context: Context, log: (line: string) => void): 
     now: context.now,
     sleep: (ms) => new Promise((done) => setTimeout(done, ms)),
     log,
+    restart: [context.nodePath, context.programPath, "drain", "--quiet"],
     ...(/^\d{1,10}$/.test(sudo) && { sudoUid: Number(sudo) }),
   };
 }

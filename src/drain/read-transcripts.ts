@@ -152,8 +152,6 @@ async function readNewEntries(
   assertNotSetAside(drain, file, size);
   if (before?.sizeBytes === size.sizeBytes && before.modifiedMs === size.modifiedMs) return true;
   const startMs = performance.now();
-  // Its rows are read by calls that nothing else can interrupt
-  if (file.watch !== undefined) await drain.progress.watch();
   // Entries that a killed drain has read count too, because they settle together with those read now. Only the first time: a turn
   // can stay open for long
   let slice = drain.startedSessions.has(sessionNumber) ? 0 : countOpenEntries(drain.db, sessionNumber);

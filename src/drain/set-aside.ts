@@ -20,7 +20,11 @@ interface SetAside extends PartSize {
  * @param key of the file's position, or the name of an inbox file
  * @param sizeOf its size now; inbox files do not change
  */
-export function reasonSetAside(drain: Drain, key: string, sizeOf?: () => PartSize): string | undefined {
+export function reasonSetAside(
+  drain: Pick<Drain, "db" | "version" | "now">,
+  key: string,
+  sizeOf?: () => PartSize,
+): string | undefined {
   const found = allSetAside(drain).get(key);
   if (found === undefined || found.version !== drain.version) return undefined;
   if (found.isDeadly) return Math.abs(drain.now() - found.atMs) > DAY_MS ? undefined : found.reason;
@@ -51,7 +55,7 @@ type Entry = readonly [key: string, SetAside];
 /** Read once per connection: thousands of files are looked up in it. */
 const known = new WeakMap<Database, ReadonlyMap<string, SetAside>>();
 
-function allSetAside({ db }: Drain): ReadonlyMap<string, SetAside> {
+function allSetAside({ db }: Pick<Drain, "db">): ReadonlyMap<string, SetAside> {
   const all = known.get(db) ?? new Map(JSON.parse(readMeta(db, FILES_SET_ASIDE) ?? "[]") as Entry[]);
   known.set(db, all);
   return all;

@@ -2,6 +2,7 @@ import {
   appendFileSync,
   closeSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -48,6 +49,9 @@ export function writeEvent(
   }
 }
 
+/** Whether there is a regular file at a path, or nothing. Opening a pipe would block, and a link leads elsewhere. */
+export const isPlainOrFree = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+
 // --- internal ---
 
 /** Replaces the file by an empty one that counts as a lost event. Under another name: pids are reused before a drain runs. */
@@ -65,7 +69,7 @@ function markLost(path: string): void {
 /** Only if the file exists: it cannot be created either. */
 function countLost(stateDir: string): void {
   const count = join(stateDir, LOST_COUNT);
-  if (existsSync(count)) appendFileSync(count, ".");
+  if (existsSync(count) && isPlainOrFree(count)) appendFileSync(count, ".");
 }
 
 function reserve(inboxDir: string, stem: string): { path: string; fd: number } {

@@ -61,7 +61,9 @@ case $0 in
   *) here=. ;;
 esac
 # shellcheck source=/dev/null
-[ ! -r "$here/hook.conf" ] || command . "$here/hook.conf"
+[ ! -f "$here/hook.conf" ] || command . "$here/hook.conf"
+# Opening a pipe would block, and a link leads elsewhere
+is_plain() { [ -f "$1" ] && [ ! -h "$1" ]; }
 
 # The folder that `enable` recorded. OPENHOOK_OTEL_HOME can come from a repository's .env, and is used only if there is no record.
 # Otherwise the same rules as in src/config/places.ts.
@@ -240,7 +242,7 @@ leave_mark() {
 }
 # No room for a file: one byte in a file that exists. -w: the reason is not a missing permission
 count_lost() {
-  if [ -w "$inbox" ] && [ -f "$state/lost-events" ]; then printf . >>"$state/lost-events"; fi
+  if [ -w "$inbox" ] && is_plain "$state/lost-events"; then printf . >>"$state/lost-events"; fi
 }
 record() {
   n=0 made=no
@@ -301,7 +303,7 @@ case $bridge-$drain in
   *-yes | *-soon) ;;
   yes-*)
     live=
-    read -r live <"$state/bridge.live"
+    if is_plain "$state/bridge.live"; then read -r live <"$state/bridge.live"; fi
     case $live in
       '' | *[!0-9]*) drain=events ;;
       *)
@@ -391,6 +393,8 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
     exec nohup "$node" "$@"
   ) &
   case $bridge-$drain in
-    yes-yes | yes-events) printf '%s\n' "$!" >|"$state/bridge.live" ;;
+    yes-yes | yes-events)
+      if [ ! -e "$state/bridge.live" ] || is_plain "$state/bridge.live"; then printf '%s\n' "$!" >|"$state/bridge.live"; fi
+      ;;
   esac
 fi

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, parse } from "node:path";
-import { writeEvent } from "./hook-event-file.ts";
+import { isPlainOrFree, writeEvent } from "./hook-event-file.ts";
 import { type DrainOption, optionsOf } from "./hook-options.ts";
 import { readPayload, type Stdin } from "./hook-payload.ts";
 import { hasSessionId, sessionStartOf } from "./hook-session-start.ts";
@@ -97,8 +97,9 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
         NODE_OPTIONS: undefined,
       };
       const drainPid = startDrain(places, started, isDue ? [] : ["--events"]);
-      if (isBridged && drainPid !== undefined)
-        writeFileSync(join(places.stateDir, BRIDGE_LIVE), `${drainPid}\n`, { mode: 0o600 });
+      const mark = join(places.stateDir, BRIDGE_LIVE);
+      if (isBridged && drainPid !== undefined && isPlainOrFree(mark))
+        writeFileSync(mark, `${drainPid}\n`, { mode: 0o600 });
     }
   } catch {
     // An error here must not reach the agent
@@ -176,7 +177,8 @@ const isBridgeOn = ({ stateDir }: HookPlaces, env: HookIo["env"]): boolean =>
 /** Whether a drain reads new events by itself. */
 function isDrainLive({ stateDir }: HookPlaces): boolean {
   try {
-    const pid = Number(readFileSync(join(stateDir, BRIDGE_LIVE), "utf8"));
+    const mark = join(stateDir, BRIDGE_LIVE);
+    const pid = isPlainOrFree(mark) ? Number(readFileSync(mark, "utf8")) : 0;
     return Number.isSafeInteger(pid) && pid > 1 && process.kill(pid, 0) && !isZombie(pid);
   } catch {
     return false;

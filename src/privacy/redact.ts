@@ -44,25 +44,33 @@ export function redactorOf(options: RedactOptions = {}): Redact {
   const { own = [] } = options;
   // Built for the first text: a program that redacts nothing saves 10 ms
   let search: Search | undefined;
-  const cache = new Map<string, string>();
-  const scan = (text: string): string => {
+  // Names are frequent, a hook and a transcript report the same content, and stored texts are redacted again before they are sent
+  const known = new Map<string, string>();
+  let knownCharacters = 0;
+  const remember = (text: string, clean: string): void => {
+    const characters = text.length + (clean === text ? 0 : clean.length);
+    if (known.size >= MAX_KNOWN || knownCharacters + characters > MAX_KNOWN_CHARACTERS) {
+      known.clear();
+      knownCharacters = 0;
+    }
+    known.set(text, clean);
+    knownCharacters += characters;
+  };
+  return (whole) => {
+    const text = truncated(whole);
+    const before = known.get(text);
+    if (before !== undefined) return before;
     search ??= searchFor(rules);
-    let clean = truncated(text);
-    for (let pass = 0; pass < MAX_PASSES; pass++) {
+    let clean = text;
+    let isFinal = false;
+    for (let pass = 0; pass < MAX_PASSES && !isFinal; pass++) {
       const before = clean;
       clean = withoutFindings(before, findingsIn(before, { search, own, orders: rules.length }));
-      if (clean === before) break;
+      isFinal = clean === before;
     }
-    return clean;
-  };
-  return (text) => {
-    if (text.length > MAX_KNOWN_CHARACTERS) return scan(text);
-    // Cached, because names of tools, models and agents are frequent
-    const before = cache.get(text);
-    if (before !== undefined) return before;
-    const clean = scan(text);
-    if (cache.size >= MAX_KNOWN) cache.clear();
-    cache.set(text, clean);
+    remember(text, clean);
+    // Markers can make a text too long to be redacted again without being truncated
+    if (isFinal && clean !== text && clean.length <= MAX_SCANNED) remember(clean, clean);
     return clean;
   };
 }
@@ -80,7 +88,8 @@ let builtIn: Redact | undefined;
 /** A marker and the text next to it can match another rule, so redaction is repeated. Two passes are usually enough. */
 const MAX_PASSES = 4;
 const MAX_KNOWN = 4096;
-const MAX_KNOWN_CHARACTERS = 128;
+/** A result of the longest length, its JSON, and what both become: the hook and the transcript of one call report the same. */
+const MAX_KNOWN_CHARACTERS = 8 * MAX_SCANNED;
 /**
  * A truncated text must not end inside a secret: it is cut at the last space within this distance of its end, or before that.
  */
@@ -104,7 +113,7 @@ const ENCODED = new RegExp(
   [
     "%[0-9A-Fa-f]{2}",
     "\\\\[ux0-7\"'/\\\\nrtbf\\r\\n]",
-    "[A-Za-z0-9+/_-]{20}",
+    "(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20}",
     "&[#a-z]",
     "[\u0000\u001b\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]",
   ].join("|"),
@@ -152,8 +161,8 @@ function findingsIn(text: string, searched: Searched): Finding[] {
   const budget = { characters: MIN_DECODED + text.length * MAX_DECODED_PER_CHARACTER };
   for (const view of isEncoded ? viewsOf(text) : [{ text }]) {
     const originalIndex = (index: number): number => ("at" in view ? view.at?.[index] : undefined) ?? index;
-    for (const { start, end, ...rest } of findingsInView(view.text, searched)) {
-      found.push({ start: originalIndex(start), end: originalIndex(end), ...rest });
+    for (const { start, end, id, order } of findingsInView(view.text, searched)) {
+      found.push({ start: originalIndex(start), end: originalIndex(end), id, order });
     }
     if (!isEncoded) continue;
     for (const { start, end, text: decoded } of decodedIn(view.text)) {
@@ -204,7 +213,7 @@ function findingsInView(text: string, { search, own, orders }: Searched): readon
   for (const { id, find } of own) {
     for (const [start, end] of find(text)) if (end > start) found.push({ start, end, id, order: -1 });
   }
-  return found.filter(({ start, end }) => !MARKER.test(text.slice(start, end)));
+  return found.filter(({ start, end }) => text[start] !== "[" || !MARKER.test(text.slice(start, end)));
 }
 
 /**

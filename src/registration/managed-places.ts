@@ -40,7 +40,7 @@ export const managedConf = (nodePath: string, program: string, platform: NodeJS.
 
 /** hook.cjs does the same for `users='all'`. */
 const POSIX_STATE = [
-  `[ ! -r "\${HOME-}/.local/share/openhook-otel/hook.conf" ] || command . "\${HOME-}/.local/share/openhook-otel/hook.conf"`,
+  `[ ! -f "\${HOME-}/.local/share/openhook-otel/hook.conf" ] || command . "\${HOME-}/.local/share/openhook-otel/hook.conf"`,
   '[ -n "$state" ] || unset OPENHOOK_OTEL_HOME',
 ];
 

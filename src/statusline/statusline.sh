@@ -19,7 +19,9 @@ case $0 in
   *) here=. ;;
 esac
 # shellcheck source=/dev/null
-[ ! -r "$here/hook.conf" ] || command . "$here/hook.conf"
+[ ! -f "$here/hook.conf" ] || command . "$here/hook.conf"
+# Opening a pipe would block, and a link leads elsewhere
+is_plain() { [ -f "$1" ] && [ ! -h "$1" ]; }
 now=$(date +%s)
 
 agent=${1-} input=''
@@ -120,7 +122,7 @@ add_limit() { # label percent reset
 
 # Written by the last drain
 version='' at=0 clock='' until=0 today='?' latest='' cost='' limits='' end=no
-if [ -n "$state" ]; then
+if [ -n "$state" ] && is_plain "$state/statusline.txt"; then
   while read -r key first rest; do
     case $key in
       openhook-otel-statusline) version=$first ;;
@@ -190,10 +192,14 @@ keep seven_day "$seven_day" "$seven_day_reset"
 if [ -n "$record" ] && [ "$end" = yes ]; then
   limits_file=$state/rate-limits.$agent
   former=''
-  while read -r line; do
-    former="$former$line
+  if is_plain "$limits_file"; then
+    while read -r line; do
+      former="$former$line
 "
-  done <"$limits_file"
+    done <"$limits_file"
+  elif [ -e "$limits_file" ] || [ -h "$limits_file" ]; then
+    exit 0
+  fi
   [ "$former" = "${record}end
 " ] || printf '%send\n' "$record" >"$limits_file"
 fi

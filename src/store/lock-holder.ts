@@ -31,10 +31,14 @@ export interface LockHolder extends ProcessIdentity {
   readonly beatMs: number;
   /** Absolute paths, or names of inbox files. */
   readonly files: readonly string[];
+  /** The database that was queried last, if one is open. */
+  readonly database?: string | undefined;
+  /** A query of the database did not return, and the holder ended itself. */
+  readonly isHung?: true;
 }
 
-/** Seconds that each step may take without a further note; 0: without limit. */
-export type StepLimits = Readonly<Record<LockStep, number>>;
+/** Seconds that each step may take without a further note; 0: without limit. `query`: of processor time, for one query of a database. */
+export type StepLimits = Readonly<Record<LockStep | "query", number>>;
 
 /** Where the holder notes what it does. */
 export interface Progress {
@@ -42,13 +46,24 @@ export interface Progress {
   note(step: LockStep, file?: string): void;
   /** Work on a file of the step `read` begins. @returns a function for its end */
   enter(file: string): () => void;
-  /** Watches the time of steps from now on. Without this call, the watch begins after two seconds. */
-  watch(): Promise<void>;
+  /**
+   * A database will be opened.
+   *
+   * @param isKnown its queries will return
+   * @returns functions for the beginning of each query, and for the end
+   */
+  database(path: string, isKnown?: boolean): Promise<{ readonly query: () => void; readonly leave: () => void }>;
+  /** The command that continues the work, with its program, if a query of a database does not return. */
+  restart?: readonly string[] | undefined;
   /** The last holder, if it did not end by itself. Only during the first pass. */
   readonly left?: LockHolder | undefined;
 }
 
-export const NO_PROGRESS: Progress = { note() {}, enter: () => () => {}, async watch() {} };
+export const NO_PROGRESS: Progress = {
+  note() {},
+  enter: () => () => {},
+  database: async () => ({ query() {}, leave() {} }),
+};
 
 /** Path of the drain's lock in a state directory. */
 export const lockOf = (stateDir: string): string => join(stateDir, "drain.lock");
@@ -134,7 +149,7 @@ const DOES: Readonly<Record<LockStep, string>> = {
  */
 const LIMIT_S: StepLimits = {
   ...{ start: 900, inbox: 120, read: 120, build: 1_800, count: 900, send: 1_800, tidy: 1_800, bridge: 1_800 },
-  ...{ import: 0, export: 0 },
+  ...{ import: 0, export: 0, query: 10 },
 };
 
 const BEAT_MS = 2_000;
@@ -146,14 +161,15 @@ const MAX_PATH = 600;
 
 class HolderFile implements Progress {
   left: LockHolder | undefined;
+  restart: readonly string[] | undefined;
   readonly #path: string;
   readonly #log: string;
   readonly #limits: StepLimits;
   readonly #sinceMs = Date.now();
   readonly #self = selfOf();
   readonly #files = new Set<string>();
-  /** Number of notes; seconds that the current step may take. */
-  readonly #shared = new Int32Array(new SharedArrayBuffer(8));
+  /** Number of notes; seconds that the current step may take; seconds of processor time that the current query may take. */
+  readonly #shared = new Int32Array(new SharedArrayBuffer(12));
   readonly #beat: NodeJS.Timeout;
   #fd: number | undefined;
   #step: LockStep = "start";
@@ -161,6 +177,8 @@ class HolderFile implements Progress {
   #file: string | undefined;
   #watchdog: Worker | undefined;
   #isWatched = false;
+  #openDatabases = 0;
+  #database: string | undefined;
 
   constructor(lock: string, stateDir: string, limits: StepLimits) {
     this.#limits = limits;
@@ -174,7 +192,7 @@ class HolderFile implements Progress {
       // The work is more important than its description
     }
     this.#beat = setInterval(() => {
-      if (this.#limits[this.#step] > 0) void this.watch();
+      if (this.#limits[this.#step] > 0) void this.#watch();
       this.#write();
     }, BEAT_MS).unref();
     this.note("start");
@@ -195,15 +213,36 @@ class HolderFile implements Progress {
     };
   }
 
-  async watch(): Promise<void> {
+  async database(path: string, isKnown = false): ReturnType<Progress["database"]> {
+    // Nothing else in this thread runs during a query
+    if (!isKnown) await this.#watch();
+    this.#openDatabases++;
+    return {
+      query: () => {
+        this.#shared[2] = this.#limits.query;
+        Atomics.add(this.#shared, 0, 1);
+        if (this.#database === path) return;
+        this.#database = path;
+        this.#write();
+      },
+      leave: () => {
+        if (--this.#openDatabases > 0) return;
+        this.#shared[2] = 0;
+        this.#database = undefined;
+      },
+    };
+  }
+
+  async #watch(): Promise<void> {
     if (this.#isWatched) return;
     this.#isWatched = true;
     try {
-      const { Worker } = await import("node:worker_threads");
+      const threads = await import("node:worker_threads");
       // It was fast
       if (this.#fd === undefined) return;
-      const workerData = { shared: this.#shared, holder: this.#path, log: this.#log, pid: process.pid };
-      this.#watchdog = new Worker(WATCHDOG, { eval: true, workerData, execArgv: [], env: {} });
+      const { restart = [] } = this;
+      const workerData = { shared: this.#shared, holder: this.#path, log: this.#log, pid: process.pid, restart };
+      this.#watchdog = new threads.Worker(WATCHDOG, { eval: true, workerData, execArgv: [], env: threads.SHARE_ENV });
       this.#watchdog.on("error", () => {});
       this.#watchdog.unref();
     } catch {
@@ -238,7 +277,7 @@ class HolderFile implements Progress {
     const holder: LockHolder = {
       ...this.#self,
       ...{ sinceMs: this.#sinceMs, step: this.#step, stepMs: this.#stepMs },
-      ...{ beatMs: Date.now(), files: files.map((file) => file.slice(0, MAX_PATH)) },
+      ...{ beatMs: Date.now(), files: files.map((file) => file.slice(0, MAX_PATH)), database: this.#database },
     };
     try {
       // One write of one length: a reader sees no mixture
@@ -251,24 +290,35 @@ class HolderFile implements Progress {
 
 /**
  * A thread, because the main one can be busy with a single call. It ends the process when a step takes too long: everything stored so far is
- * kept, and the next drain continues. It stops with the process, so a suspended one does not count as slow.
+ * kept, and the next drain continues; after a query that does not return, it starts that drain. It stops with the process, so a suspended
+ * one does not count as slow.
  */
 const WATCHDOG = `
-const { appendFileSync, readFileSync } = require("node:fs");
-const { shared, holder, log, pid } = require("node:worker_threads").workerData;
+const { appendFileSync, readFileSync, writeFileSync, writeSync } = require("node:fs");
+const { shared, holder, log, pid, restart } = require("node:worker_threads").workerData;
+const spent = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1e6; };
 const sleep = new Int32Array(new SharedArrayBuffer(4));
-let [notes, seconds] = [0, 0];
+let [notes, seconds, before] = [0, 0, 0];
 for (;;) {
   Atomics.wait(sleep, 0, 0, 1000);
-  const [now, limit] = [Atomics.load(shared, 0), Atomics.load(shared, 1)];
+  const [now, limit, query] = [0, 1, 2].map((at) => Atomics.load(shared, at));
   seconds = now === notes ? seconds + 1 : 0;
+  if (seconds === 0) before = spent();
   notes = now;
-  if (limit === 0 || seconds < limit) continue;
+  const isHung = query > 0 && spent() - before >= query;
+  if (!isHung && (limit === 0 || seconds < limit)) continue;
   try {
-    const { step, files } = JSON.parse(readFileSync(holder, "utf8"));
-    const of = files.length === 0 ? "" : " of " + files.join(", ");
-    const text = "the step " + step + of + " took more than " + limit + " s: this drain ended itself, the next one continues";
-    appendFileSync(log, new Date().toISOString() + " " + text.replace(/[\\u0000-\\u001f\\u007f-\\u009f]/g, " ") + "\\n", { mode: 0o600 });
+    const left = JSON.parse(readFileSync(holder, "utf8"));
+    const what = isHung ? "a query of " + left.database : ["the step " + left.step, left.files.join(", ")].filter(Boolean).join(" of ");
+    const plain = what.replace(/[\\u0000-\\u001f\\u007f-\\u009f]/g, " ");
+    const text = plain + " took more than " + (isHung ? query : limit) + " s: this drain ended itself, the next one continues\\n";
+    appendFileSync(log, new Date().toISOString() + " " + text, { mode: 0o600 });
+    if (isHung) {
+      writeFileSync(holder, JSON.stringify({ ...left, isHung }).padEnd(4096), { flag: "r+" });
+      writeSync(2, "openhook-otel: " + text);
+      const [program, ...args] = restart;
+      if (program) require("node:child_process").spawn(program, args, { detached: true, windowsHide: true, stdio: "inherit" });
+    }
   } catch {}
   process.kill(pid, "SIGKILL");
 }`;

@@ -1,3 +1,4 @@
+import type { PartSize } from "../model/agent.ts";
 import type { Offset } from "../model/transcript.ts";
 import type { Database } from "./database.ts";
 import { insertRows, rowOf } from "./rows.ts";
@@ -24,6 +25,13 @@ export function positionOf(db: Database, path: string): Position | undefined {
     modifiedMs: Number(row["modified_ms"]),
   };
 }
+
+/** Whether a session of a database was read to its end while the database had this size and time. */
+export const hasReadDatabase = (db: Database, path: string, { sizeBytes, modifiedMs }: PartSize): boolean =>
+  db
+    .prepare("SELECT 1 FROM positions WHERE path > ? AND path < ? AND size = ? AND modified_ms = ? LIMIT 1")
+    // A part's name is the path, # and the session
+    .get(`${path}#`, `${path}$`, sizeBytes, modifiedMs) !== undefined;
 
 /** The file of an agent that was modified last, of those that were read. */
 export function latestFileOf(db: Database, source: string): string | undefined {

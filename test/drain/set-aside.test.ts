@@ -1,15 +1,19 @@
 // Foreign files that are too large, or during which drains died: they are set aside by name, and everything else goes on.
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
+import { queryDatabase } from "../../src/agents/shared/transcript/sqlite.ts";
 import { drainNow } from "../../src/commands/drain.ts";
 import type { Drain } from "../../src/drain/context.ts";
 import { forgetDeath, isCautious, noteDeath } from "../../src/drain/deaths.ts";
+import { databaseWatch } from "../../src/drain/foreign-databases.ts";
 import { reasonSetAside } from "../../src/drain/set-aside.ts";
 import { storeFindings } from "../../src/health/doctor/store.ts";
 import { collectStatus } from "../../src/health/status/facts.ts";
 import type { Agent } from "../../src/model/agent.ts";
+import { watchingDatabases } from "../../src/model/foreign-databases.ts";
 import { ExcessError } from "../../src/model/json-limits.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { withDrainLock } from "../../src/store/lock.ts";
@@ -156,6 +160,7 @@ describe("a file that exceeds a limit as a whole", () => {
 describe("drains that died while they read", () => {
   const stores = temporaryStores();
   const FILE = "/repo/.crush/crush.db#s1";
+  const LEFT = { pid: 1, host: "h", start: "1", sinceMs: 0, stepMs: 0, beatMs: 0 };
 
   /** The next drain, after one died at these files. */
   function died(
@@ -164,7 +169,7 @@ describe("drains that died while they read", () => {
     more: Partial<Drain> = {},
     step: LockHolder["step"] = "read",
   ): Drain {
-    const left = { pid: 1, host: "h", start: "1", sinceMs: 0, stepMs: 0, beatMs: 0, step, files };
+    const left = { ...LEFT, step, files };
     const drain = { db, version: "1.0.0", now: () => 0, log: () => {}, progress: { ...NO_PROGRESS, left }, ...more };
     noteDeath(drain as unknown as Drain);
     return drain as unknown as Drain;
@@ -179,6 +184,22 @@ describe("drains that died while they read", () => {
     expect(reasonSetAside(second, "/a.jsonl")).toBeUndefined();
     expect(reasonSetAside({ ...second, version: "1.0.1" }, FILE)).toBeUndefined();
     expect(reasonSetAside({ ...second, now: () => 86_400_001 }, FILE)).toBeUndefined();
+  });
+
+  test("a database of which a query did not return is set aside at once, and not opened", async () => {
+    const db = stores.open();
+    const database = join(replay.home, "crush.db");
+    mkdirSync(replay.home, { recursive: true });
+    const progress = {
+      ...NO_PROGRESS,
+      left: { ...LEFT, step: "read", files: ["/a.jsonl", FILE], database, isHung: true },
+    } as const;
+    const first = died(db, [], { progress });
+    expect([isCautious(first), reasonSetAside(first, "/a.jsonl")]).toEqual([false, undefined]);
+    writeFileSync(database, "");
+    const open = () => databaseWatch(first).open(database);
+    await expect(open()).rejects.toThrow("a query of it did not return");
+    await expect(databaseWatch({ ...first, now: () => 86_400_001 }).open(database)).resolves.toBeDefined();
   });
 
   test("a file that was read further meanwhile is not the cause", () => {
@@ -198,6 +219,22 @@ describe("drains that died while they read", () => {
     died(db, [FILE]);
     expect(reasonSetAside(drain, FILE)).toBeUndefined();
   });
+});
+
+test("a database that another process keeps locked is waited for once per drain", async () => {
+  const path = join(replay.home, "crush.db");
+  const other = new Libsql(path);
+  other.exec("CREATE TABLE sessions (id TEXT); BEGIN EXCLUSIVE");
+  const drain = { db: openDatabase(join(replay.home, "store.db")), version: "1", now: () => 0, progress: NO_PROGRESS };
+  const read = () => queryDatabase({ path, tables: ["sessions"] }, (db) => db.all("SELECT id FROM sessions"));
+  await watchingDatabases(databaseWatch(drain), async () => {
+    await expect(read()).rejects.toThrow("locked");
+    other.exec("COMMIT");
+    await expect(read()).rejects.toThrow("locked");
+  });
+  await watchingDatabases(databaseWatch(drain), async () => expect(await read()).toEqual([]));
+  other.close();
+  drain.db.close();
 });
 
 test("a drain started by hand says for whom it waits", async () => {

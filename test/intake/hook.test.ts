@@ -27,6 +27,7 @@ import {
   FIRST_BYTE_TIMEOUT_MS,
   GONE_AFTER_MS,
   GONE_MARK,
+  LOST_COUNT,
   MAX_FILE_BYTES,
   processStart,
   READ_TIMEOUT_MS,
@@ -296,6 +297,27 @@ describe.each(intakes())("$title", (intake) => {
       own.remove();
     }
   });
+
+  test.skipIf(process.platform === "win32")(
+    "a pipe in place of a file of the state directory blocks nothing",
+    async () => {
+      const own = makeSandbox({ drainMs: 5_000 });
+      const paths = [BRIDGE_LIVE, LOST_COUNT].map((name) => join(own.stateDir, name));
+      try {
+        mkdirSync(own.stateDir, { recursive: true });
+        writeFileSync(join(own.stateDir, BRIDGE_CONSENT), "{}");
+        expect(spawnSync("mkfifo", paths).status).toBe(0);
+        const call = intake.command(own, { source: "claude-code", drain: "no" });
+        expect(await run(call, { input: PAYLOAD, env: { HOME: own.home } })).toMatchObject(QUIET);
+        const [first] = await until(() => (drained(own.drainedDir).length > 0 ? drained(own.drainedDir) : undefined));
+        expect(first.argv).toEqual(["drain", "--quiet", "--events"]);
+        process.kill(first.pid, "SIGKILL");
+        expect(readInbox(own)).toHaveLength(1);
+      } finally {
+        own.remove();
+      }
+    },
+  );
 
   test("without its program records events for a week, then writes nothing more", async () => {
     const mark = join(sandbox.stateDir, GONE_MARK);

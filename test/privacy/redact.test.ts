@@ -71,6 +71,31 @@ const [WORD, HEX, UUID] = [
   `6f1d3a2b-1111-4222-8333-${randomText("hex", 12, seed)}`,
 ];
 
+test("a text and what it became are searched once", () => {
+  let searches = 0;
+  const counted = redactorOf({
+    own: [
+      {
+        id: "own",
+        find() {
+          searches++;
+          return [];
+        },
+      },
+    ],
+  });
+  const text = `${"word ".repeat(1_000)}/home/somebody/x`;
+  const clean = counted(text);
+  expect(clean).not.toBe(text);
+  const before = searches;
+  expect([counted(text), counted(clean)]).toEqual([clean, clean]);
+  expect(searches).toBe(before);
+  // Far more than is remembered, and the results stay right
+  for (let i = 0; i < 10; i++) counted(`${i} /home/somebody/${"y".repeat(MAX_SCANNED - 100)}`);
+  expect(counted(text)).toBe(clean);
+  expect(searches).toBeGreaterThan(before + 10);
+});
+
 describe("secrets in common notations", () => {
   test.each([
     ["in a list of arguments", `["login", "--password", "${WORD}"]`, WORD],

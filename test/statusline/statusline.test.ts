@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -175,6 +176,54 @@ test("the limits that the agent reported are kept as figures only", async () => 
     ["seven_day", 41.2],
   ]);
   expect(parseLimits(text.slice(0, -2))).toEqual([]);
+});
+
+describe.skipIf(process.platform === "win32").each([
+  ["a pipe", (path: string) => expect(spawnSync("mkfifo", [path]).status).toBe(0)],
+  [
+    "a link to a pipe",
+    (path: string) => {
+      expect(spawnSync("mkfifo", [`${path}.pipe`]).status).toBe(0);
+      symlinkSync(`${path}.pipe`, path);
+    },
+  ],
+  [
+    "a link to another file",
+    (path: string) => {
+      writeFileSync(`${path}.other`, "kept");
+      symlinkSync(`${path}.other`, path);
+    },
+  ],
+])("%s", (_, make) => {
+  test("in place of the figures, of reported limits or of the installed settings blocks nothing", () => {
+    const own = mkdtempSync(join(tmpdir(), "openhook-statusline-"));
+    const state = join(own, "state");
+    mkdirSync(state);
+    copyFileSync(SCRIPT, join(own, "statusline"));
+    const conf = join(own, "hook.conf");
+    const runOnce = () =>
+      spawnSync("sh", [join(own, "statusline"), "claude-code"], {
+        input: JSON.stringify(reported),
+        encoding: "utf8",
+        timeout: 20_000,
+      });
+    try {
+      writeFileSync(conf, `state='${state}'\n`);
+      writeFileSync(summaryPath(state), summaryText(summary));
+      make(reportedLimitsPath(state, "claude-code"));
+      expect(runOnce()).toMatchObject({ status: 0, stdout: expect.stringContaining("$0.42 session") });
+      const other = `${reportedLimitsPath(state, "claude-code")}.other`;
+      if (existsSync(other)) expect(readFileSync(other, "utf8")).toBe("kept");
+      rmSync(summaryPath(state));
+      make(summaryPath(state));
+      expect(runOnce()).toMatchObject({ status: 0, stdout: expect.stringContaining("? today") });
+      rmSync(conf);
+      make(conf);
+      expect(runOnce()).toMatchObject({ status: 0, stdout: expect.stringContaining("? today") });
+    } finally {
+      rmSync(own, { recursive: true, force: true });
+    }
+  });
 });
 
 test("a drain writes the same cost of today and of a session as report shows, only if a status line was set up", async () => {

@@ -22,12 +22,15 @@ const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const WORKER = `
   import { withProgress } from "./src/store/lock-holder.ts";
   const [lock, stateDir, way, limit] = process.argv.slice(2);
-  const limits = new Proxy({}, { get: () => Number(limit) });
+  const limits = new Proxy({}, { get: (_, name) => (name === "query" || way !== "query" ? Number(limit) : 0) });
   withProgress(lock, stateDir, async (progress) => {
     progress.enter("/repo/.crush/crush.db#s1");
-    await progress.watch();
+    progress.restart = [process.execPath, "-e", "require('fs').writeFileSync(process.argv[1], process.env.MARK)", stateDir + "/restarted"];
+    const { query } = await progress.database("/repo/.crush/crush.db");
+    if (way === "query") query();
     await new Promise((done) => setTimeout(done, 50));
     process.stdout.write("reading");
+    while (way === "query");
     while (way === "busy");
     await new Promise((done) => setTimeout(done, 1e9));
   }, limits);
@@ -56,8 +59,9 @@ afterEach(() => {
   rmSync(dirname(stateDir), { recursive: true, force: true, maxRetries: 10 });
 });
 
-async function reader(way: "busy" | "waiting", limit: number) {
-  const child = spawn(process.execPath, [join(bundles, "worker.cjs"), lockOf(stateDir), stateDir, way, String(limit)]);
+async function reader(way: "busy" | "waiting" | "query", limit: number) {
+  const args = [join(bundles, "worker.cjs"), lockOf(stateDir), stateDir, way, String(limit)];
+  const child = spawn(process.execPath, args, { env: { ...process.env, MARK: "as before" } });
   children.push(child);
   await new Promise((done) => child.stdout.once("data", done));
   return child;
@@ -118,6 +122,21 @@ test.each(["busy", "waiting"] as const)(
     );
   },
 );
+
+test("a query that does not return ends the process, which leaves the database's name and starts the next drain", async () => {
+  const child = await reader("query", 1);
+  let said = "";
+  child.stderr.on("data", (part) => {
+    said += part;
+  });
+  await new Promise((done) => child.once("close", done));
+  expect(said).toMatch(
+    /^openhook-otel: a query of \/repo\/\.crush\/crush\.db took more than 1 s: this drain ended itself/,
+  );
+  expect(holderAt(lockOf(stateDir))).toMatchObject({ isHung: true, database: "/repo/.crush/crush.db" });
+  // The descriptors that it shares are closed
+  await vi.waitFor(() => expect(readFileSync(join(stateDir, "restarted"), "utf8")).toBe("as before"));
+});
 
 test("a silent holder is described as such, and a damaged file as nothing", () => {
   const holder = {

@@ -1,6 +1,7 @@
 import { lstatSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
+import { watched } from "../../../model/foreign-databases.ts";
 import { ExcessError } from "../../../model/json-limits.ts";
 import { replaced, type SafeSelect, safeSelect } from "../../../model/texts-as-bytes.ts";
 import { checkedPath, RefusedError } from "./open.ts";
@@ -43,8 +44,15 @@ export async function openDatabase({ path, roots, tables }: DatabaseQuery): Prom
     const found = lstatSync(`${real}${beside}`, { throwIfNoEntry: false });
     if (found !== undefined && !found.isFile()) throw notRegular(`${path}${beside}`);
   }
+  const watch = await watched(path);
   // libsql ignores `readonly`, but not the mode in SQLite's URI
-  const raw = new Libsql(`${pathToFileURL(real).href}?mode=ro`, {});
+  let raw: Libsql.Database;
+  try {
+    raw = new Libsql(`${pathToFileURL(real).href}?mode=ro`, {});
+  } catch (error) {
+    watch?.close(error);
+    throw error;
+  }
   const statements = new Map<string, SafeStatement>();
   const prepared = (sql: string): SafeStatement => {
     const statement = statements.get(sql) ?? prepareSafely(raw, sql);
@@ -60,13 +68,19 @@ export async function openDatabase({ path, roots, tables }: DatabaseQuery): Prom
     refuseForeign(path, prepared(schemaOf(tables)).all(), (table) => columns.all(table));
   } catch (error) {
     closeFully(raw);
+    watch?.close(error);
     throw error;
   }
+  const query = (sql: string): SafeStatement => {
+    watch?.query();
+    return prepared(sql);
+  };
   return {
-    all: (sql, ...values) => prepared(sql).all(...values),
-    get: (sql, ...values) => prepared(sql).get(...values),
+    all: (sql, ...values) => query(sql).all(...values),
+    get: (sql, ...values) => query(sql).get(...values),
     close() {
       closeFully(raw);
+      watch?.close();
       // libsql keeps the files open until the statements are garbage collected
       statements.clear();
     },

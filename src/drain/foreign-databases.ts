@@ -1,0 +1,37 @@
+import type { DatabaseWatch } from "../model/foreign-databases.ts";
+import { ExcessError } from "../model/json-limits.ts";
+import { hasReadDatabase } from "../store/positions.ts";
+import { partSizeOf } from "../transcripts/part-size.ts";
+import type { Drain } from "./context.ts";
+import { reasonSetAside } from "./set-aside.ts";
+
+/**
+ * Watches the databases that a drain reads: a query that does not return ends the process, see `Progress.database`. One that is set aside
+ * is not opened, and one that another process keeps locked is waited for only once.
+ */
+export function databaseWatch(drain: Pick<Drain, "db" | "version" | "now" | "progress">): DatabaseWatch {
+  const locked = new Map<string, unknown>();
+  return {
+    async open(path) {
+      // Its queries returned when it was the same, and starting the watch takes some time
+      const isKnown = hasReadDatabase(drain.db, path, partSizeOf({ path, watch: [path, `${path}-wal`] }));
+      const { query, leave } = await drain.progress.database(path, isKnown);
+      try {
+        if (locked.has(path)) throw locked.get(path);
+        const reason = reasonSetAside(drain, path);
+        if (reason !== undefined) throw new ExcessError(reason);
+      } catch (error) {
+        leave();
+        throw error;
+      }
+      query();
+      return {
+        query,
+        close(error) {
+          leave();
+          if (error instanceof Error && /locked|busy/i.test(error.message)) locked.set(path, error);
+        },
+      };
+    },
+  };
+}
