@@ -134,6 +134,8 @@ test.each([
 test("an answer counts once over all sessions, and in one session however often it is written", async () => {
   const first = lines(chat(1), chat(1, { usage: { prompt_tokens: 100, completion_tokens: 7 } }), chat(2));
   sender.end("s1", sender.write("1.jsonl", first));
+  // A drain reads several sessions at the same time, and the first to read an answer owns it
+  await sender.drain();
   sender.end("s2", sender.write("2.jsonl", first + lines(chat(3))));
   await sender.drain();
   expect(sender.session("s1").totals).toMatchObject({ model_calls: 2, input: 300, output: 9 });
