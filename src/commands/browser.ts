@@ -11,7 +11,7 @@ import { systemProgram } from "../model/system-program.ts";
  * Other users can see the arguments of processes, so the browser is started with a private file that leads to the page.
  *
  * @param link contains a token
- * @returns removes the file; it is no longer needed when the link was used
+ * @returns a function that removes the file, for when the link was used
  */
 export function openInBrowser(link: string, context: Pick<Context, "platform" | "env" | "places">): () => void {
   const { platform, env, places } = context;
@@ -45,7 +45,7 @@ export function tunnelText(link: string, { env }: Pick<Context, "env">): string 
 /** Browsers that are installed as snaps cannot read below hidden folders, such as the state directory. */
 const SNAPS = "/var/lib/snapd/desktop";
 const FOLDER = "openhook-otel-view-";
-/** A browser that is not there by now does not come: the file is of a `view` that was killed. */
+/** Browsers start faster than this: an older file is from a `view` that was killed. */
 const LEFT_MS = 3_600_000;
 
 /** @returns the path of a new file that only this user can read */

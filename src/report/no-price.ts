@@ -39,7 +39,7 @@ export function reasonsOf(calls: readonly PricedCall[]): Reasons {
 /**
  * Calls without a known price, or with a part of it, as sentences: how many, of which models, why, and what to do.
  *
- * @param reasons of a model that is missing, e.g. because its calls are not settled: whether the list has the model
+ * @param reasons if a model is missing, e.g. because its calls are not settled, the reason is whether the list has the model
  */
 export function noPriceNotes(
   models: readonly { readonly name: string | null; readonly sums: CallSums | undefined }[],

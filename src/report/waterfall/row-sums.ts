@@ -81,7 +81,10 @@ export const callsOfSpans = (spans: readonly { readonly record: SpanRecord; read
       };
     });
 
-/** Finds the row that shows a call: of a sum over several calls its run's, of a call without a span that of the segment's root. */
+/**
+ * Finds the row that shows a call. A sum over several calls is in the row of its run, and a call without a span in the row of the
+ * segment's root.
+ */
 export function rowFinder(nodes: readonly Node<SumPlace>[]): (call: RowCall) => number {
   const indexes = new Map(nodes.map(({ span }, index) => [span.spanId, index]));
   const roots = new Map(nodes.flatMap(({ span }, index) => (span.isRoot ? [[span.segment, index]] : [])));
