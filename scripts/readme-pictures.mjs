@@ -14,7 +14,7 @@ const PROGRAM = join(ROOT, "dist", "openhook-otel.cjs");
 const IMAGES = join(ROOT, "docs", "images");
 const COLUMNS = 104;
 const WINDOW = { viewport: { width: 1280, height: 760 }, colorScheme: "light" };
-const TALL = { width: 1280, height: 1000 };
+const TALL = { ...WINDOW, viewport: { width: 1280, height: 1000 } };
 const PHONE = { viewport: { width: 390, height: 760 }, colorScheme: "dark" };
 
 const home = mkdtempSync(join(tmpdir(), "dev-"));
@@ -62,13 +62,21 @@ async function picturesOfTwoWeeks() {
   const session = sessionIn(machine);
   await pictureOfCommand(machine, "explain.png", `explain ${session.slice(0, 8)}`);
   await pictureOfCommand(machine, "outcomes.png", "outcomes");
-  await pictureOf(machine, "view-home.png", twoWeeks(), ".running li + li .prompt");
+  await inBoth("view-home", WINDOW, (name, look) =>
+    pictureOf(machine, name, twoWeeks(), ".running li + li .prompt", look),
+  );
   const address = `#/session?source=claude-code&id=${session}`;
-  await pictureOf(machine, "view-session.png", address, ".findings li", { ...WINDOW, viewport: TALL }, (page) =>
-    page.locator(".row.turn .twist").first().click(),
+  await inBoth("view-session", TALL, (name, look) =>
+    pictureOf(machine, name, address, ".findings li", look, (page) => page.locator(".row.turn .twist").first().click()),
   );
   await pictureOf(machine, "view-changes.png", "#/changes", ".changes");
   await pictureOf(machine, "view-phone.png", "#/home?range=7", ".running li + li .prompt", PHONE);
+}
+
+/** README shows the dark picture to readers with a dark colour scheme. */
+async function inBoth(name, look, take) {
+  await take(`${name}.png`, look);
+  await take(`${name}-dark.png`, { ...look, colorScheme: "dark" });
 }
 
 /** The start page with the days of the made-up sessions. */

@@ -11,7 +11,7 @@ import { systemProgram } from "../model/system-program.ts";
  * Other users can see the arguments of processes, so the browser is started with a private file that leads to the page.
  *
  * @param link contains a token
- * @returns removes the file; it is no longer needed when the link was used
+ * @returns a function that removes the file, for when the link was used
  */
 export function openInBrowser(link: string, context: Pick<Context, "platform" | "env" | "places">): () => void {
   const { platform, env, places } = context;

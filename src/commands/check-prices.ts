@@ -35,7 +35,7 @@ export async function checkPrices(file: string | undefined, context: Context): P
     for (const [i, rule] of rules.entries()) {
       const isUnused = rules.slice(i + 1).some((later) => later.tier === rule.tier && isUnconditional(later));
       context.stdout.write(
-        `  ${printable(describe(rule))}${isUnused ? "; never used: a later price has no conditions" : ""}\n`,
+        `  ${printable(describe(rule))}${isUnused ? "; never used, because a later price has no conditions" : ""}\n`,
       );
     }
   }

@@ -2,7 +2,7 @@ import type { Redact } from "./redact.ts";
 
 /**
  * Makes the redactor for names: of models, tools, servers, subagents, branches and repositories, and whatever else is sent without
- * being content. Besides secrets, it removes whose they are: users in paths, and numbers of accounts.
+ * being content. It removes secrets, user names in paths, and account numbers.
  *
  * A path below a home folder becomes its last part, and a name with an e-mail address becomes the marker alone, because the rest of it
  * is likely to be about the same person. The host and the path of an address stay.
@@ -44,10 +44,10 @@ const SHARED = /^(?:shared|public|default|linuxbrew|runneradmin|runner)$/i;
 
 const ARN =
   /(arn:[a-z-]{1,20}:[a-z0-9-]{1,40}:[a-z0-9-]{0,40}:)([0-9]{12})?(:[A-Za-z0-9-]{1,60}[:/])([^\s"'`]{1,256})/g;
-/** What vendors name: models, and ids. Anything else at the end of an ARN was named by a user. */
+/** Names that vendors choose: models, and ids. A user chose any other name at the end of an ARN. */
 const VENDORS_NAME =
   /^(?:[a-z0-9-]+\.)?(?:ai21|amazon|anthropic|cohere|deepseek|google|luma|meta|minimax|mistral|moonshot(?:ai)?|nvidia|openai|qwen|stability|twelvelabs|writer|zai)\.[a-z0-9]|^(?=[a-z]*[0-9])[a-z0-9]{10,16}$/;
-/** Account numbers have twelve digits, as a time to the minute has. */
+/** Account numbers have twelve digits, but so has a time to the minute. */
 const NUMBER =
   /(?<![A-Za-z0-9]|[0-9a-f]{4}-[0-9a-f]{4}-)(?!(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])[0-3][0-9][0-2][0-9][0-5][0-9])[0-9]{12}(?![A-Za-z0-9])/g;
 const NUMBER_IN_GROUPS = /(?<![A-Za-z0-9]|[0-9a-f]{4}-)[0-9]{4}-[0-9]{4}-[0-9]{4}(?![A-Za-z0-9-])/g;

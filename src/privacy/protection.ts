@@ -6,7 +6,7 @@ import { userRuleFinders } from "./user-rules.ts";
 export interface Protection {
   /** For everything that is sent or stored: secrets, and personal data according to the settings. */
   readonly redact: Redact;
-  /** `redact` for everything that is no content: names also lose users and account numbers. */
+  /** `redact` for everything that is not content: it also removes user names and account numbers. */
   readonly redactName: Redact;
   /** Secrets only: for the log, where paths must stay readable, and for values that the user set. */
   readonly redactSecrets: Redact;

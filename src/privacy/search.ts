@@ -4,7 +4,7 @@ import type { Rule } from "./rules.ts";
 export interface Compiled {
   readonly rule: Rule;
   readonly pattern: RegExp;
-  /** The same, for one place. */
+  /** The same pattern, tried at one place only. */
   readonly there: RegExp;
   /** The most characters that decide whether the rule matches, see `reachOf`. */
   readonly reach: number;
@@ -136,7 +136,7 @@ function bucketsOf(rules: readonly Compiled[]): Buckets {
   return Array.from({ length: CODES * CODES }, (_, key) => buckets[key]);
 }
 
-/** The parts of a text in which each rule can match: beginnings and ends in turn, ascending, apart. */
+/** The parts of a text in which each rule can match: beginnings and ends alternate, in ascending order, without overlap. */
 function windowsIn(text: string, buckets: Buckets, rules: readonly Compiled[]): ReadonlyMap<number, readonly number[]> {
   const windows = new Map<number, number[]>();
   let first = folded(text.charCodeAt(0));

@@ -108,6 +108,6 @@ const managedCommand = (context: ForLine): HookCommand => {
     return (options) => windowsLine(line, windowsArgs(options));
   }
   const program = word(managedHookOf(platform));
-  // All users of the machine have this line, so one user's shell does not decide about it
+  // All users of the machine run this line, so it must not depend on the shell of one of them
   return (options) => posixLine(program, posixArgs(options), {});
 };

@@ -12,7 +12,7 @@ import { suggest } from "../model/suggest.ts";
  * does nothing here, because it starts a program only if that exists.
  */
 export function installerHere(installer: Installer, context: Here): Installer {
-  // A line for sh does something in the shells of Windows: it fails
+  // In the shells of Windows a line for sh fails, so it cannot stay
   if (context.platform === "win32") return installer;
   const hidden = (files: readonly SettingsText[]) =>
     files.map((file) => withText(file, (text) => hideOtherPlaces(text, context)));
@@ -27,7 +27,7 @@ export function installerHere(installer: Installer, context: Here): Installer {
   };
 }
 
-/** One line for each hook program of another place in an agent's settings before `enable`: what becomes of its registration. */
+/** Says what happens to each registration of another place in an agent's settings, one line for each; before `enable`. */
 export function otherPlacesText(source: string, files: readonly SettingsText[], context: Here): readonly string[] {
   if (context.platform === "win32") return [];
   const lines = files.flatMap(({ text }) => (text ?? "").match(LINE) ?? []);
@@ -40,7 +40,7 @@ export function otherPlacesText(source: string, files: readonly SettingsText[], 
   );
 }
 
-/** A settings text in which lines of other places are no lines of ours. */
+/** A settings text in which lines of other places are not recognised as ours. */
 export const hideOtherPlaces = (text: string, context: Here): string =>
   text.replace(LINE, (line) => {
     const program = programIn(line, context);

@@ -19,7 +19,7 @@ export function posixLine(
   env: Readonly<Record<string, string | undefined>>,
 ): string {
   const line = startIfThere(program, args.map(word));
-  // In a folder with another name, the line needs another mark of ours
+  // If the folder's name does not show that the line is ours, a comment does
   const marked = isOurCommand(line) ? line : `${line} #openhook-otel`;
   if (isLikeSh(env["SHELL"])) return marked;
   if (!/["\\$`]/.test(marked)) return `sh -c "${marked}"`;

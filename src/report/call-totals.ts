@@ -25,7 +25,7 @@ export function knownAmounts(sums: CallSums, isUsageUnknown: boolean) {
   };
 }
 
-/** Which sums lack something. @param isUsageUnknown usage of some of the calls was not reported at all */
+/** Which sums are lower bounds. @param isUsageUnknown usage of some of the calls was not reported at all */
 export function lowerBounds(sums: CallSums, isUsageUnknown: boolean) {
   const lacksUsage = isUsageUnknown || sums.callsWithoutUsage > 0;
   return {

@@ -4,7 +4,7 @@ import type { SubagentSummary, TurnSummary } from "../store/queries.ts";
 export type RunTurn = TurnSummary & { readonly open: boolean };
 export type RunSubagent = SubagentSummary & { readonly open: boolean };
 
-/** What a turn did after it was closed belongs to the same turn. */
+/** All turns. If a turn went on after it was settled, the open part belongs to the same turn. */
 export function withOpenTurns(settled: readonly TurnSummary[], open: readonly Turn[]): readonly RunTurn[] {
   const byKey = new Map(settled.map((turn) => [turn.key, { ...turn, open: false }]));
   for (const turn of open) {
@@ -21,7 +21,7 @@ export function withOpenTurns(settled: readonly TurnSummary[], open: readonly Tu
   return [...byKey.values()].sort((a, b) => a.startMs - b.startMs);
 }
 
-/** What a subagent did after it was closed belongs to the same subagent. */
+/** All subagents. If one went on after it was settled, the open part belongs to the same subagent. */
 export function withOpenSubagents(
   settled: readonly SubagentSummary[],
   open: readonly Subagent[],

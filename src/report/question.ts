@@ -1,5 +1,6 @@
 import { UserError } from "../context.ts";
 import { nearest } from "../model/nearest.ts";
+import { suggest } from "../model/suggest.ts";
 import { sinceOf, timeOf } from "../text/times.ts";
 import { startOfDay } from "./buckets.ts";
 import { CHANGE_DIMENSIONS, DIMENSIONS, type Dimension } from "./dimensions.ts";
@@ -88,14 +89,29 @@ function dimensionOf(word: string): Dimension {
   const singular = SHORT.get(word) ?? (word.endsWith("ies") ? `${word.slice(0, -3)}y` : word.replace(/s$/, ""));
   const found = DIMENSIONS.find((dimension) => dimension === singular);
   if (found !== undefined) return found;
-  const meant = nearest(singular, DIMENSIONS);
+  const instead = INSTEAD.get(singular);
+  const meant = instead === undefined ? nearest(singular, DIMENSIONS) : undefined;
+  const hint = instead ?? (meant === undefined ? "" : ` (did you mean ${meant}?)`);
   throw new UserError(
     "E_USAGE",
-    `unknown dimension ${JSON.stringify(word)}${meant === undefined ? "" : ` (did you mean ${meant}?)`}; a report can be by ${DIMENSIONS.join(", ")}`,
+    `unknown dimension ${JSON.stringify(word)}${hint}; a report can be by ${DIMENSIONS.join(", ")}`,
   );
 }
 
-/** Words for periods, with what they mean as options. */
+const FIGURES = `: every report has cost and tokens, see ${suggest("report")}`;
+const PEOPLE = `: a report has the sessions of one user; dashboards for a team: ${suggest("stack")}`;
+
+/** What to use instead of words that people try. */
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  ["cost", FIGURES],
+  ["token", FIGURES],
+  ["usage", FIGURES],
+  ["user", PEOPLE],
+  ["person", PEOPLE],
+  ["team", PEOPLE],
+]);
+
+/** Words for periods, and the options that mean the same. */
 const PERIODS: ReadonlyMap<string, Pick<QuestionOptions, "since" | "until">> = new Map([
   ["today", { since: "today" }],
   ["yesterday", { since: "yesterday", until: "today" }],

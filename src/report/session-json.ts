@@ -1,7 +1,8 @@
 import { type CallSums, sumOfCalls } from "../model/call-sums.ts";
 import type { Segment } from "../model/session.ts";
 import type { Database } from "../store/database.ts";
-import { type StoredModelCall, settledSpans } from "../store/queries.ts";
+import type { StoredModelCall } from "../store/queries.ts";
+import { settledSpans } from "../store/settled-spans.ts";
 import { isoTime, usd } from "../text/figures.ts";
 import { knownAmounts } from "./call-totals.ts";
 import { hiddenCalls } from "./hidden-calls.ts";

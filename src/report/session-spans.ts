@@ -1,8 +1,9 @@
 import type { SpanRecord } from "../model/telemetry.ts";
 import type { Database } from "../store/database.ts";
-import { settledSpans } from "../store/queries.ts";
+import { type SpanOutline, settledOutlines, settledSpans } from "../store/settled-spans.ts";
+import * as semconv from "../telemetry/semconv.ts";
 import type { SessionOutline, SessionView } from "./session-view.ts";
-import { rowCalls, rowFinder, sumPlace } from "./waterfall/row-sums.ts";
+import { PLACE_ATTRIBUTES, rowCalls, rowFinder, sumPlace } from "./waterfall/row-sums.ts";
 import { isPrompted, spanKindOf } from "./waterfall/shown-span.ts";
 import { inTreeOrder } from "./waterfall/tree.ts";
 
@@ -31,15 +32,24 @@ export function* spansOf(
  * turn. In the order of the calls.
  */
 export function turnsOfCalls(db: Database, view: SessionView): readonly number[] {
-  const nodes = inTreeOrder(
-    Array.from(spansOf(db, view), ({ record, segment }) => ({
-      ...sumPlace(record, segment),
-      isTurn: spanKindOf(record) === "turn" && isPrompted(record),
-    })),
-  );
+  const names = [...PLACE_ATTRIBUTES, semconv.OPENHOOK_TURN_ORIGIN];
+  const parents = view.openSpans.map(({ record }) => record.parentSpanId);
+  const places = view.openSpans.map(({ record, segment }) => turnPlace(record, segment));
+  for (const { ordinal } of view.segments) {
+    for (const record of settledOutlines(db, view.stored.id, ordinal, names, parents))
+      places.push(turnPlace(record, ordinal));
+  }
+  const nodes = inTreeOrder(places);
   let turns = 0;
   const turnAt: number[] = [];
   for (const { span, parent } of nodes) turnAt.push(span.isTurn ? ++turns : (turnAt[parent] ?? 0));
   const rowOf = rowFinder(nodes);
   return rowCalls(view.calls, view.facts).map((call) => turnAt[rowOf(call)] ?? 0);
 }
+
+// --- internal ---
+
+const turnPlace = (record: SpanOutline, segment: number) => ({
+  ...sumPlace(record, segment),
+  isTurn: spanKindOf(record) === "turn" && isPrompted(record),
+});

@@ -27,7 +27,7 @@ import { wholeSegments } from "./whole-segments.ts";
 export interface SessionOutline extends SessionSummary {
   /** Spans that are not stored yet, as if everything ended now. Of a packed session: all spans. */
   readonly openSpans: readonly OpenSpan[];
-  /** All calls, of settled ones only their figures. */
+  /** All calls; only the figures of those that are settled. */
   readonly calls: readonly CallFigures[];
   /** Sums that the agent reports; not part of `sums`. */
   readonly reported?: ReportedUsage;

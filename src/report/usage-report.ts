@@ -57,7 +57,7 @@ export function usageReport(
   const withCosts = byAgent.flatMap(({ key, calls }) => (calls?.costNanoUsd === undefined ? [] : (key.agent ?? [])));
   const subscribed = ofTools ? [] : subscribedAgents(withCosts, subscriptions, query.untilMs);
   const isTimeFirst = TIME_UNITS.some((unit) => unit === query.by[0]);
-  // A limit is about rows with something in them: empty days are no answer
+  // Empty days do not count towards the limit
   const shown = limit === undefined ? found : isTimeFirst ? found.slice(-limit) : found.slice(0, limit);
   return {
     rows: isData || limit !== undefined ? shown : withEmptyBuckets(shown, query, nowMs),

@@ -10,7 +10,7 @@ export interface GitSetting {
 }
 
 /**
- * Reads a configuration in git's format: comments, quotes, escapes, continued lines, a setting behind its section's header.
+ * Reads a configuration in git's format: comments, quotes, escapes, continued lines, a setting in the line of its section's header.
  *
  * @returns `undefined` if git would refuse the file
  * @throws never

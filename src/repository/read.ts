@@ -44,8 +44,8 @@ async function isMeant({ gitDir, workTree }: GitPlace, folder: string, home: str
 }
 
 /**
- * The name of a repository without a remote. All its worktrees get the name of the main folder or of the bare repository. The home's
- * is not its name, which is often the user's.
+ * The name of a repository without a remote. All its worktrees get the name of the main folder or of the bare repository. The name of a
+ * home folder is not used, because it is often the user's.
  */
 async function folderName({ commonDir, gitDir, workTree }: GitPlace, home: string): Promise<string> {
   const isAlone = commonDir === gitDir || (await readGitFile(commonDir, "HEAD")) === undefined;

@@ -13,7 +13,7 @@ export async function realAddress(url: string, settings: readonly GitSetting[], 
   const [, start, host, end] = SSH.exec(address) ?? SCP.exec(address) ?? [];
   if (start === undefined || host === undefined || end === undefined) return address;
   const named = (await sshHostName(host, home)) ?? host;
-  // A proxy's number says less than the name that everybody uses
+  // The IP address of a proxy says less than the name that everybody uses
   const real = /^[\d.]+$|:/.test(named) ? host : named;
   const usual = BEHIND_443[real.toLowerCase()];
   if (usual === undefined) return `${start}${real}${end}`;

@@ -7,7 +7,7 @@ import { type GitSetting, parseGitConfig } from "./git-config.ts";
  * The git settings of the machine and of its user, in git's order: a later one overrides an earlier one. Never from the environment,
  * which agents set. Included files are followed; of the conditions of `includeIf` only `gitdir`.
  *
- * @param gitDir for the conditions; none is met without it
+ * @param gitDir for the conditions; without it, no condition is met
  * @returns without the settings of a file that git would refuse
  * @throws never
  */
@@ -41,7 +41,7 @@ export async function sshHostName(host: string, home: string): Promise<string | 
 // --- internal ---
 
 const MAX_BYTES = 1 << 20;
-/** As in git and ssh: files that include each other end somewhere. */
+/** As in git and ssh, so that files that include each other are not read forever. */
 const MAX_DEPTH = 10;
 const MAX_FILES = 100;
 
@@ -111,7 +111,7 @@ async function filesOf(glob: string, home: string): Promise<readonly string[]> {
     .map((name) => join(dirname(path), name));
 }
 
-/** At least one pattern fits, and none of those with `!`. */
+/** At least one pattern matches, and none of those with `!`. */
 function isHostIn(patterns: readonly string[], host: string): boolean {
   const fits = (glob: string): boolean => new RegExp(`^${patternOf(glob)}$`, "i").test(host);
   if (patterns.some((one) => one.startsWith("!") && fits(one.slice(1)))) return false;

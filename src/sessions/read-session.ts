@@ -4,8 +4,9 @@ import type { SessionFacts } from "../model/session.ts";
 import type { Database } from "../store/database.ts";
 import { hasUnread } from "../store/failures.ts";
 import { hasReadTranscript, readShapes } from "../store/positions.ts";
-import { traceOfSpan, wasUsed } from "../store/queries.ts";
+import { wasUsed } from "../store/queries.ts";
 import type { StoredSession } from "../store/sessions.ts";
+import { traceOfSpan } from "../store/settled-spans.ts";
 import type { SettledParents } from "../telemetry/span-parents.ts";
 import { spanKeyOf } from "../telemetry/spans.ts";
 

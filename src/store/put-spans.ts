@@ -3,7 +3,7 @@ import type { Database } from "./database.ts";
 import { addToMeta, readMeta } from "./meta.ts";
 import { enqueue } from "./outbox.ts";
 import { hasPrunedFacts, isPrunedFact } from "./pruned-facts.ts";
-import { traceOfSpan } from "./queries.ts";
+import { traceOfSpan } from "./settled-spans.ts";
 
 /** A span with its permanent key. */
 export interface StoredSpan {

@@ -2,7 +2,6 @@ import type { CallSums } from "../model/call-sums.ts";
 import type { ModelCall, PricedCall } from "../model/model-call.ts";
 import type { NoPrice } from "../model/price-list.ts";
 import type { Subagent, ToolCall, Turn } from "../model/session.ts";
-import type { SpanRecord } from "../model/telemetry.ts";
 import type { Database, Row } from "./database.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";
 
@@ -195,21 +194,6 @@ export const settledSubagents = (db: Database, session: number): readonly Subage
       ...(row["parent_call_id"] !== null && { parentCallId: String(row["parent_call_id"]) }),
     }));
 
-/** Spans of one segment as they were or will be sent, in the order of settling. */
-export function* settledSpans(db: Database, session: number, segment: number): Generator<SpanRecord> {
-  // See `inPieces`
-  const next = db.prepare(
-    `SELECT max(seq) AS last, group_concat(record, ',' ORDER BY seq) AS records
-     FROM (SELECT seq, record FROM spans WHERE session = ? AND segment = ? AND seq > ? ORDER BY seq LIMIT ?)`,
-  );
-  for (let last = -1; ; ) {
-    const row = next.get(session, segment, last, ROWS_PER_PIECE);
-    if (typeof row?.["last"] !== "number") return;
-    last = row["last"];
-    yield* JSON.parse(`[${String(row["records"])}]`) as SpanRecord[];
-  }
-}
-
 /** Number of sessions, and of those that have unsettled facts or an open segment. */
 export function sessionCounts(db: Database): { readonly sessions: number; readonly open: number } {
   const row = db
@@ -263,12 +247,6 @@ export const STARTED_ONLY = `(NOT ${WAS_USED}
 
 export const wasUsed = (db: Database, sessionNumber: number): boolean =>
   db.prepare(`SELECT 1 FROM sessions s WHERE id = ? AND ${WAS_USED}`).get(sessionNumber) !== undefined;
-
-/** Id of the trace that a stored span is in; `undefined` if the span is not stored, as in pruned sessions. */
-export function traceOfSpan(db: Database, key: string): string | undefined {
-  const row = db.prepare("SELECT json_extract(record, '$.traceId') AS id FROM spans WHERE key = ?").get(key);
-  return row === undefined ? undefined : String(row["id"]);
-}
 
 // --- internal ---
 

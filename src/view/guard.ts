@@ -107,7 +107,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 
 const COOKIE = "openhook-view";
 const NO_TOKEN = `The link is invalid, or its server has stopped. Run ${suggest("view")} again.`;
-const USED_TOKEN = `This link was already used: it works only once. Open the address that the terminal shows. If you did not open the page, somebody else did: press Ctrl-C there and run ${suggest("view")} again.`;
+const USED_TOKEN = `This link was already used: it opens the page once, in the first browser that uses it. Open the address that the terminal shows. If you did not open the page, somebody else did: stop it and run ${suggest("view")} again.`;
 const OTHER_SITE = "Requests from other sites are refused. Paste the link into the address bar.";
 /** `none`: typed, a bookmark, or no browser. */
 const OUR_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
@@ -144,7 +144,7 @@ function hostnameOf(host: string | undefined): string | undefined {
   return host.replace(/:\d+$/, "").toLowerCase();
 }
 
-/** Whether the page of this origin was requested by this name. A forwarded address can have https. */
+/** Whether a request comes from the page that this name served. A forwarded address can have https. */
 const isOriginOf = (origin: string, host: string | undefined): boolean =>
   ["http", "https"].some(
     (scheme) => URL.canParse(`${scheme}://${host}`) && new URL(`${scheme}://${host}`).origin === origin,

@@ -79,6 +79,16 @@ test("today and yesterday are periods, as words and as times", async () => {
     expect((await reported([word], {}, endMs)).by).toEqual([by]);
 });
 
+test("a word that is a figure or a person: says what to use instead", async () => {
+  for (const word of ["cost", "costs", "tokens", "usage"])
+    await expect(reported([word], {}, endMs)).rejects.toThrow(
+      `unknown dimension "${word}": every report has cost and tokens, see openhook-otel report; a report can be by hour`,
+    );
+  await expect(reported(["user"], {}, endMs)).rejects.toThrow(
+    "a report has the sessions of one user; dashboards for a team: openhook-otel stack;",
+  );
+});
+
 test("a limit is about rows with something in them, and the total stays", async () => {
   const { context, out } = at(endMs + 3 * DAY_MS, 140);
   await report([], { limit: 1, json: false, csv: false }, context);

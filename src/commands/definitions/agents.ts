@@ -55,7 +55,7 @@ export function addAgentCommands(
     .addOption(scope())
     .option("-y, --yes", "do not ask, even if no agent is named", false)
     .option("--dry-run", "show what would change, without changing it", false)
-    .option("--everywhere", "also registrations of containers and machines that share these settings", false)
+    .option("--everywhere", "also remove registrations of containers and machines that share these settings", false)
     .option("--managed", "as root or administrator: what enable --managed registered for all users", false)
     .action(async (names: string[], { managed, ...options }) => {
       const [{ disable, disableManaged }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);

@@ -41,6 +41,6 @@ export function addConfigCommands(program: Command, run: (action: ConfigAction) 
     .action(() => run({ kind: "path" }));
   config
     .command("check-prices [file]")
-    .description("check a file of own prices and show what it says (default: the file in prices.file)")
+    .description("check a file of own prices and show its prices (default: the file in prices.file)")
     .action((file?: string) => run({ kind: "check-prices", ...(file !== undefined && { file }) }));
 }

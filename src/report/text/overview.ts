@@ -37,11 +37,11 @@ export function overviewLines(
 
 // --- internal ---
 
-/** More open sessions are not listed. */
+/** The most open sessions that are listed. */
 const MAX_RECENT = 20;
 const TITLE_WIDTH = 13;
 
-/** A title in a column of its own, and parts that belong to it. */
+/** A line with a title in a column of its own, and the parts behind it. */
 function line(title: string, parts: readonly string[], terminal: Terminal): readonly string[] {
   const [first = "", ...others] = parts;
   const head: readonly Piece[] = [{ text: title.padEnd(TITLE_WIDTH), style: "bold" }, { text: first }];

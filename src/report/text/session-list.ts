@@ -27,10 +27,10 @@ export const sessionTable = (
 /** Characters of a session id that are shown at least. */
 const ID_LENGTH = 8;
 
-/** The title is the last column, so a long one moves nothing; a line of prose should not be much longer. */
+/** Longer titles are cut. The title is the last column, so its length does not move the others. */
 const MAX_TITLE = 100;
 
-/** On a terminal, which has little room, columns and years that say nothing are left out; scripts get the same columns every time. */
+/** On a terminal, which has little room, columns with one value and the current year are left out; scripts always get the same columns. */
 function columnsFor(
   all: readonly ListedSummary[],
   idle: Idle,
@@ -40,7 +40,6 @@ function columnsFor(
   const shortId = shortIds(all.map(({ stored }) => stored.sessionId));
   const isNarrow = !isForProgram;
   const year = isNarrow ? new Date(idle.nowMs).getFullYear() : undefined;
-  // A column in which all rows have the same value says nothing
   const varying = (cell: (one: ListedSummary) => string) => (one: ListedSummary) =>
     isNarrow && all.length > 1 && all.every((other) => cell(other) === cell(one)) ? "" : cell(one);
   const agent = varying(({ stored }) => printable(stored.source));

@@ -1,7 +1,7 @@
 import type { Agent } from "../../model/agent.ts";
 import { cardOf } from "../../model/card-of.ts";
 import type { Database } from "../../store/database.ts";
-import { settledSpans } from "../../store/queries.ts";
+import { settledSpans } from "../../store/settled-spans.ts";
 import { flow, type Terminal, wrapped } from "../../text/terminal.ts";
 import { noPriceNotesOf } from "../no-price.ts";
 import type { Idle } from "../session-end.ts";

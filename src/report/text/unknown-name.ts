@@ -28,7 +28,7 @@ export function unknownNameText(
 }
 
 /**
- * The agent with a name, or the only one whose name begins so.
+ * The agent with this name, or the only one whose name begins with it.
  *
  * @param db `undefined`: no store yet
  * @returns nothing without a name, otherwise `agent`

@@ -3,7 +3,7 @@ import type { UnreadTranscript } from "../../store/failures.ts";
 import { plural } from "../../text/figures.ts";
 import { printable } from "../../text/terminal.ts";
 
-/** More would make a report slow without new information. */
+/** The most sessions that are checked. More would make a report slow without new information. */
 export const MAX_CHECKED = 50;
 
 /** Transcripts that were not read, and the command that allows their folders; absent if that would not help. */
@@ -19,7 +19,7 @@ export interface ReadTranscript {
   /** How its usage is written, if that was recognised without knowledge of the agent. */
   readonly shapes: readonly string[];
   readonly isRead: boolean;
-  /** The program is not known, so that its transcript is read by its shape. */
+  /** The program is not known, so its transcript is read by its shape. */
   readonly isByShape: boolean;
 }
 

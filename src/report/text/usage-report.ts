@@ -14,7 +14,7 @@ export function* usageReportLines(question: Question, report: UsageReport, termi
     ...(report.models === undefined ? [] : [{ by: ["model"] as const, rows: report.models }]),
   ];
   yield* flow([[{ text: titleOf(question), style: "bold" }]], terminal);
-  // The total of one row is that row
+  // A total of one row would repeat that row
   const isWhole = report.rows.length === 1 && report.leftOut === 0;
   yield* usageTable(by, report.rows, isWhole ? undefined : report.total, terminal);
   for (const summary of summaries) {

@@ -51,7 +51,7 @@ export function* usageTable(
 
 // --- internal ---
 
-/** The total has only figures that its rows can have, also those that are left out: models have no turns and no tools. */
+/** The total has only figures that rows of this kind can have, shown or left out: models have no turns and no tools. */
 function withFiguresOf(by: readonly Dimension[], total: UsageRow): UsageRow {
   const { turns: _, tools: __, ...ofModels } = total;
   return by.includes("model") ? ofModels : total;

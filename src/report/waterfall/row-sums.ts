@@ -2,6 +2,7 @@ import { addSums, type CallSums, NO_CALLS, sumOfCalls } from "../../model/call-s
 import type { ModelCall, PricedCall } from "../../model/model-call.ts";
 import type { SessionFacts } from "../../model/session.ts";
 import type { SpanRecord } from "../../model/telemetry.ts";
+import type { SpanOutline } from "../../store/settled-spans.ts";
 import { spanIdOf } from "../../telemetry/ids.ts";
 import * as semconv from "../../telemetry/semconv.ts";
 import { hasUsage, lowerBounds } from "../call-totals.ts";
@@ -39,7 +40,14 @@ export interface RowFigures {
   readonly hasUsage: boolean;
 }
 
-export const sumPlace = (record: SpanRecord, segment: number): SumPlace => ({
+/** The attributes that `sumPlace` reads. */
+export const PLACE_ATTRIBUTES: readonly string[] = [
+  semconv.OPENHOOK_SPAN_KIND,
+  semconv.OPENHOOK_MODEL_CALLS,
+  semconv.OPENHOOK_SUBAGENT_ID,
+];
+
+export const sumPlace = (record: SpanOutline, segment: number): SumPlace => ({
   ...spanPlace(record, segment),
   isCall: spanKindOf(record) === "model_call",
   hasOwnSums: RUNS.has(spanKindOf(record) ?? "") && numberAt(record, semconv.OPENHOOK_MODEL_CALLS) === undefined,
@@ -73,7 +81,10 @@ export const callsOfSpans = (spans: readonly { readonly record: SpanRecord; read
       };
     });
 
-/** Finds the row that shows a call: of a sum over several calls its run's, of a call without a span that of the segment's root. */
+/**
+ * Finds the row that shows a call. A sum over several calls is in the row of its run, and a call without a span in the row of the
+ * segment's root.
+ */
 export function rowFinder(nodes: readonly Node<SumPlace>[]): (call: RowCall) => number {
   const indexes = new Map(nodes.map(({ span }, index) => [span.spanId, index]));
   const roots = new Map(nodes.flatMap(({ span }, index) => (span.isRoot ? [[span.segment, index]] : [])));

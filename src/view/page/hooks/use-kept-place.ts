@@ -8,15 +8,15 @@ interface Place {
   readonly rows: number;
 }
 
-/** What the current entry keeps; `undefined` for a new one, as after a click on a link. */
+/** The place that the current entry keeps; `undefined` for a new entry, e.g. after a click on a link. */
 export function keptPlace(): Place | undefined {
   const state: unknown = history.state;
   return typeof state === "object" && state !== null && "scrolled" in state ? (state as Place) : undefined;
 }
 
 /**
- * Keeps the place of a list in the browser's history: who goes back to it sees it where it was. The browser alone restores it too early,
- * before the rows are there.
+ * Keeps the place of a list in the browser's history: a user who goes back to it sees the same rows. The browser alone restores the place too early,
+ * before the rows are loaded.
  *
  * @param rows number of rows in the list; 0: not loaded yet
  */

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { type Route, readRoute } from "../route.ts";
 
-/** Follows a link to a view. If that view is where the user came from, goes back instead, so that it is as it was. */
+/** Follows a link to a view. If the user came from that view, goes back instead, so that the view is as it was. */
 export function backTo(view: Route["view"], event: MouseEvent): void {
   if (history.state?.from !== view || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
@@ -13,7 +13,7 @@ export function useRoute(): Route {
   const [route, setRoute] = useState(() => readRoute(location.hash));
   useEffect(() => {
     const onHashChange = (event?: HashChangeEvent): void => {
-      // Each entry of the history keeps from where the user came to it; a new one has no state
+      // Each entry of the history keeps the view that the user came from; a new one has no state
       if (event !== undefined && history.state === null)
         history.replaceState({ from: readRoute(new URL(event.oldURL).hash).view }, "");
       setRoute(readRoute(location.hash));

@@ -69,7 +69,10 @@ function NoMatches({ hasSessions }: { hasSessions: boolean }) {
   );
 }
 
-/** The number of rows to fetch: every fetch returns all of them, so that shown rows stay up to date. A new query starts with one page, a list to which the user goes back with the rows it had. */
+/**
+ * The number of rows to fetch. Every fetch returns all of them, so that shown rows stay up to date. A new query starts with one page, and
+ * a list to which the user goes back starts with the rows that it had.
+ */
 function useLimit(query: string): readonly [limit: number, showMore: () => void] {
   const [state, setState] = useState(() => ({ limit: Math.max(PAGE_ROWS, keptPlace()?.rows ?? 0), query }));
   const limit = state.query === query ? state.limit : PAGE_ROWS;
