@@ -54,7 +54,7 @@ async function main(
     // Commander has printed the error already; it exits 0 for --help and --version, otherwise the input was wrong
     if (!(error instanceof CommanderError)) throw error;
     const meant = error.code === "commander.unknownCommand" ? OTHER_NAMES.get(argv[2] ?? "") : undefined;
-    if (meant !== undefined) setup.context.stderr.write(`(${suggest(meant)} does that)\n`);
+    if (meant !== undefined) setup.context.stderr.write(`(${meant()} does that)\n`);
     return error.exitCode === 0 ? 0 : 2;
   } finally {
     await release(stdout, setup.context);
@@ -70,18 +70,18 @@ function withHelp([node = "", file = "", first, ...rest]: readonly string[], { c
 }
 
 /** What other programs call commands that this one has. */
-const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
-  ["usage", "report"],
-  ["cost", "report"],
-  ["daily", "report"],
-  ["today", "report today"],
-  ["ls", "sessions"],
-  ["list", "sessions"],
-  ["web", "view"],
-  ["ui", "view"],
-  ["open", "view"],
-  ["setup", "start"],
-  ["init", "start"],
+const OTHER_NAMES: ReadonlyMap<string, () => string> = new Map([
+  ["usage", () => suggest("report")],
+  ["cost", () => suggest("report")],
+  ["daily", () => suggest("report")],
+  ["today", () => suggest("report today")],
+  ["ls", () => suggest("sessions")],
+  ["list", () => suggest("sessions")],
+  ["web", () => suggest("view")],
+  ["ui", () => suggest("view")],
+  ["open", () => suggest("view")],
+  ["setup", () => suggest("start")],
+  ["init", () => suggest("start")],
 ]);
 
 /** Whether a command's output may go to a pager: texts for people of commands that have `--no-pager`. */

@@ -18,7 +18,7 @@ export async function overview(context: Context): Promise<number> {
   const { behind, agents, loaded } = await refreshed({ refresh: existsSync(context.places.storePath) }, context);
   const idle = { nowMs: context.now(), idleTimeoutMs: loaded.config.session.idleTimeoutMs };
   const lines = withOpenStore(context, (db) => overviewLines(db, agents, idle, terminalOf(context)));
-  const commands = (lines === undefined ? AT_FIRST : COMMANDS).map(([args, what]) => [suggest(args), what] as const);
+  const commands = lines === undefined ? atFirst() : afterwards();
   const width = Math.max(...commands.map(([command]) => command.length));
   printLines(context, [
     ...(lines ?? [await noStoreMessage(context, behind)]),
@@ -31,18 +31,20 @@ export async function overview(context: Context): Promise<number> {
 
 // --- internal ---
 
-const COMMANDS = [
-  ["report", "cost and tokens by day, agent and model"],
-  ["sessions", "the latest sessions"],
-  ["explain", "where the time and money of the newest session went"],
-  ["view", "all of it in the browser"],
-  ["help", "all commands"],
-] as const;
+type Hint = readonly [command: string, what: string];
 
-const AT_FIRST = [
-  ["start", "enable your agents, import past sessions and see them"],
-  ["demo", "recorded sessions, from the hook to the backend"],
-  ["import", "only import past sessions"],
-  ["doctor", "check this machine"],
-  ["help", "all commands"],
-] as const;
+const afterwards = (): readonly Hint[] => [
+  [suggest("report"), "cost and tokens by day, agent and model"],
+  [suggest("sessions"), "the latest sessions"],
+  [suggest("explain"), "where the time and money of the newest session went"],
+  [suggest("view"), "all of it in the browser"],
+  [suggest("help"), "all commands"],
+];
+
+const atFirst = (): readonly Hint[] => [
+  [suggest("start"), "enable your agents, import past sessions and see them"],
+  [suggest("demo"), "recorded sessions, from the hook to the backend"],
+  [suggest("import"), "only import past sessions"],
+  [suggest("doctor"), "check this machine"],
+  [suggest("help"), "all commands"],
+];

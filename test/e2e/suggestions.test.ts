@@ -26,11 +26,13 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   verb: "enable",
   source: "claude-code",
   "status.source": "claude-code",
+  "first.agent.source": "claude-code",
   flag: "",
   signal: "traces",
   protocol: "http/json",
   name: "gh",
   "asArgument(path)": "openhook.json",
+  "word(all)": "/tmp",
   "summary.by[0]": "day",
   STACK_ENDPOINT: "http://127.0.0.1:4318",
 };
