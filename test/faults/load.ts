@@ -272,9 +272,9 @@ const at = ({ home }: Machine, text: string): string => text.replaceAll(/\/home\
 
 const TIMES = /\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)|\b1[78]\d{11}\b/g;
 
-/** Another id of the same form. */
+/** Another id of the same form. Goose numbers the sessions of a day at the end of their ids, which keeps a recording's sessions apart. */
 const numbered = (id: string, copy: number): string =>
-  copy === 0 ? id : id.slice(0, -5) + copy.toString(16).padStart(5, "0");
+  copy === 0 ? id : id.replace(/.{5}(?=(?:_\d+)?$)/, copy.toString(16).padStart(5, "0"));
 
 async function drive(
   machine: Machine,
