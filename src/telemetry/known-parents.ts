@@ -57,11 +57,8 @@ export function knownParents(
     adopt({ parentSpanId: _, ...record }, segment): SpanRecord {
       const root = rootOf(segment);
       if (record.traceId === root.traceId) return { ...record, parentSpanId: root.spanId };
-      // In a trace of a turn it becomes the root, as a turn's span is
-      return {
-        ...record,
-        links: [...record.links, { ...root, attributes: { [semconv.OPENHOOK_LINK_KIND]: "session" } }],
-      };
+      // In a trace of a turn it becomes the root, as a turn's span is. Not more than one link: the gateway drops spans with more
+      return { ...record, links: [{ ...root, attributes: { [semconv.OPENHOOK_LINK_KIND]: "session" } }] };
     },
   };
 }

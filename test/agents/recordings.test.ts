@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeAll, describe, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import type { EventType } from "../../src/model/event.ts";
 import { clockAt } from "../support/clock.ts";
@@ -86,7 +86,7 @@ describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }
       nowMs += apartMs;
       replay.put(call, nowMs);
     }
-    await replay.drain({ endIdle: true }, clockAt(nowMs));
+    expect((await replay.drain({ endIdle: true }, clockAt(nowMs))).problems).toEqual([]);
     compareRecorded(replay.places.storePath, expected);
   });
 

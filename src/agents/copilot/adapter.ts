@@ -192,14 +192,16 @@ const nativeNameOf = (payload: unknown, intake: IntakeFacts): string | undefined
   asString(asObject(payload)?.["hook_event_name"]) ??
   (nativeEventOf(intake.event) === undefined ? undefined : intake.event);
 
-/** Events of a subagent have a separate session id; `parentAgentId` or the path of the session file has the parent's. */
+/**
+ * Events of a subagent have a separate session id; `parentAgentId` or the path of the session file has the parent's. Before 1.0.93 the
+ * path is all that says so.
+ */
 function parentOf(
   p: Payload,
   sessionId: string,
   agentId: string | undefined,
   path: string | undefined,
 ): string | undefined {
-  if (agentId === undefined) return undefined;
   const named = agentId === sessionId ? asString(p.field("parentAgentId")) : undefined;
   const parent = named ?? sessionIn(path);
   return parent === sessionId ? undefined : parent;

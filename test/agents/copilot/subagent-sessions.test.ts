@@ -43,3 +43,16 @@ test.each(["subagent", "nested-subagents"])("%s: is one session with each tool c
     tool_calls.map((call) => `${call.name} ${call.subagent}`).sort(),
   );
 });
+
+test("the end of a subagent's turn has the path of the parent's file, which is no unread transcript of its own", async () => {
+  replay = new Replay("copilot", "older-version-1.0.88-subagent");
+  const parent = "0b8c8c22-47ce-4518-a725-d558edb25bfb";
+  const end = replay.calls.find(({ event, stdin }) => event === "agentStop" && stdin?.["sessionId"] !== parent);
+  if (end === undefined) throw new Error("no such hook call");
+  replay.put(end);
+  const { problems } = await replay.drain({ endIdle: true });
+  expect(problems).toEqual([]);
+  const db = openDatabase(replay.places.storePath);
+  expect(db.prepare("SELECT session_id FROM sessions WHERE parent IS NULL").all()).toEqual([{ session_id: parent }]);
+  db.close();
+});
