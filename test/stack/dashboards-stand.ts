@@ -50,9 +50,10 @@ export function addOutcomes({ machines }: Team): void {
   }
 }
 
-export function repositoryIn(folder: string, name: string): void {
-  const git = join(folder, ".git");
-  mkdirSync(git);
+/** In the folder in which the recordings were made: a repository in the home folder itself is one of dotfiles. */
+export function repositoryIn(home: string, name: string): void {
+  const git = join(home, "acme-shop", ".git");
+  mkdirSync(git, { recursive: true });
   writeFileSync(join(git, "HEAD"), "ref: refs/heads/main\n");
   writeFileSync(join(git, "config"), `[remote "origin"]\n\turl = https://git.example.org/coast/${name}.git\n`);
 }
