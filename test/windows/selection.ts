@@ -27,6 +27,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "test/otlp/tls.test.ts": "needs openssl",
   "test/otlp/client-certificates.test.ts": "needs openssl",
   "test/bridge/deliver.test.ts": COMMANDS,
+  "test/bridge/read-headers.test.ts": COMMANDS,
   "test/drain/idle.test.ts": "starts hook.sh, which Windows does not have; its hook.cjs is in program.windows.ts",
   "test/drain/suspend.test.ts": "starts hook.sh and suspends processes, for which Windows has no signal",
   ...Object.fromEntries(
