@@ -89,7 +89,7 @@ function dimensionOf(word: string): Dimension {
   const singular = SHORT.get(word) ?? (word.endsWith("ies") ? `${word.slice(0, -3)}y` : word.replace(/s$/, ""));
   const found = DIMENSIONS.find((dimension) => dimension === singular);
   if (found !== undefined) return found;
-  const instead = INSTEAD.get(singular);
+  const instead = INSTEAD.get(singular)?.();
   const meant = instead === undefined ? nearest(singular, DIMENSIONS) : undefined;
   const hint = instead ?? (meant === undefined ? "" : ` (did you mean ${meant}?)`);
   throw new UserError(
@@ -98,17 +98,17 @@ function dimensionOf(word: string): Dimension {
   );
 }
 
-const FIGURES = `: every report has cost and tokens, see ${suggest("report")}`;
-const PEOPLE = `: a report has the sessions of one user; dashboards for a team: ${suggest("stack")}`;
+const figures = (): string => `: every report has cost and tokens, see ${suggest("report")}`;
+const people = (): string => `: a report has the sessions of one user; dashboards for a team: ${suggest("stack")}`;
 
 /** What to use instead of words that people try. */
-const INSTEAD: ReadonlyMap<string, string> = new Map([
-  ["cost", FIGURES],
-  ["token", FIGURES],
-  ["usage", FIGURES],
-  ["user", PEOPLE],
-  ["person", PEOPLE],
-  ["team", PEOPLE],
+const INSTEAD: ReadonlyMap<string, () => string> = new Map([
+  ["cost", figures],
+  ["token", figures],
+  ["usage", figures],
+  ["user", people],
+  ["person", people],
+  ["team", people],
 ]);
 
 /** Words for periods, and the options that mean the same. */

@@ -57,8 +57,9 @@ export function knownParents(
     adopt({ parentSpanId: _, ...record }, segment): SpanRecord {
       const root = rootOf(segment);
       if (record.traceId === root.traceId) return { ...record, parentSpanId: root.spanId };
-      // In a trace of a turn it becomes the root, as a turn's span is. Not more than one link: the gateway drops spans with more
-      return { ...record, links: [{ ...root, attributes: { [semconv.OPENHOOK_LINK_KIND]: "session" } }] };
+      // In a trace of a turn it becomes a root, as a turn's span is. The gateway accepts one link, and none of calls
+      const isRun = ["turn", "subagent"].includes(String(record.attributes[semconv.OPENHOOK_SPAN_KIND]));
+      return { ...record, links: isRun ? [{ ...root, attributes: { [semconv.OPENHOOK_LINK_KIND]: "session" } }] : [] };
     },
   };
 }

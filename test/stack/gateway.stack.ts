@@ -228,6 +228,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
       for (const text of [
         await of("somebody-elses-sdk", [link(planted)]),
         await of("openhook-otel", [link("resumes"), link(planted)]),
+        await of("openhook-otel", [link(planted)], { "openhook.span.kind": "tool_call" }),
         await of("openhook-otel", [link(planted)], {}),
       ]) {
         expect(text).toContain("witness");

@@ -78,6 +78,7 @@ describe("settle", () => {
     const [root] = settlement.spans.filter(({ subject }) => subject === "session");
     const calls = settlement.spans.filter(({ subject }) => subject === "model_call").map(({ key }) => key);
     const spans = settlement.spans.map((span) => {
+      if (span.subject === "subagent") return { ...span, record: { ...span.record, traceId: "b".repeat(32) } };
       if (span.key === calls[0]) return { ...span, record: { ...span.record, ...lost } };
       return span.key === calls[1] ? { ...span, record: { ...span.record, traceId: "a".repeat(32) } } : span;
     });
@@ -87,7 +88,13 @@ describe("settle", () => {
     const ids = new Set(queued.map(({ traceId, spanId }) => `${traceId} ${spanId}`));
     expect(queued.filter((span) => span.parentSpanId && !ids.has(`${span.traceId} ${span.parentSpanId}`))).toEqual([]);
     expect(queued.filter(({ parentSpanId }) => parentSpanId === root?.record.spanId).length).toBeGreaterThan(0);
-    expect(repairedSpans(db)).toBe(2);
+    // What the gateway accepts: one link, of sessions, turns and subagents
+    const linked = queued.filter(({ links }) => links.length > 0);
+    expect(linked.map(({ links, attributes }) => [links.length, attributes["openhook.span.kind"]])).toEqual([
+      [1, "subagent"],
+    ]);
+    // The two calls, the subagent and what was below it
+    expect(repairedSpans(db)).toBe(8);
   });
 
   test("spans that the backend accepted are not sent again", () => {

@@ -193,8 +193,8 @@ const nativeNameOf = (payload: unknown, intake: IntakeFacts): string | undefined
   (nativeEventOf(intake.event) === undefined ? undefined : intake.event);
 
 /**
- * Events of a subagent have a separate session id; `parentAgentId` or the path of the session file has the parent's. Before 1.0.93 the
- * path is all that says so.
+ * Events of a subagent have a separate session id; `parentAgentId` or the path of the session file has the parent's. Up to 1.0.88 only
+ * the path names the parent.
  */
 function parentOf(
   p: Payload,
