@@ -6,14 +6,14 @@ import type { Drain } from "./context.ts";
 import { reasonSetAside } from "./set-aside.ts";
 
 /**
- * Watches the databases that a drain reads: a query that does not return ends the process, see `Progress.database`. One that is set aside
- * is not opened, and one that another process keeps locked is waited for only once.
+ * Watches the databases that a drain reads: a query that does not return ends the process, see `Progress.database`. A database that is
+ * set aside is not opened. If another process keeps one locked, the drain waits for it only once.
  */
 export function databaseWatch(drain: Pick<Drain, "db" | "version" | "now" | "progress">): DatabaseWatch {
   const locked = new Map<string, unknown>();
   return {
     async open(path) {
-      // Its queries returned when it was the same, and starting the watch takes some time
+      // An unchanged database needs no watch, which takes some time to start: its queries have returned before
       const isKnown = hasReadDatabase(drain.db, path, partSizeOf({ path, watch: [path, `${path}-wal`] }));
       const { query, leave } = await drain.progress.database(path, isKnown);
       try {

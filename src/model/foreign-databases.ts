@@ -1,6 +1,6 @@
-// Queries of databases that others wrote: nothing can interrupt one, and nothing else in its thread runs meanwhile.
+// Queries of databases that other programs wrote: nothing can interrupt a query, and nothing else in its thread runs meanwhile.
 
-/** Knows which databases are read. */
+/** Watches the databases that are read. */
 export interface DatabaseWatch {
   /** Called before a database is opened. @throws why it must not be opened now */
   open(path: string): Promise<WatchedDatabase>;
@@ -15,7 +15,7 @@ export interface WatchedDatabase {
 
 let watch: DatabaseWatch | undefined;
 
-/** Does work, during which all databases of others are watched. */
+/** Does some work, and watches all databases that it reads. */
 export async function watchingDatabases<T>(by: DatabaseWatch, work: () => Promise<T>): Promise<T> {
   watch = by;
   try {

@@ -88,7 +88,7 @@ let builtIn: Redact | undefined;
 /** A marker and the text next to it can match another rule, so redaction is repeated. Two passes are usually enough. */
 const MAX_PASSES = 4;
 const MAX_KNOWN = 4096;
-/** A result of the longest length, its JSON, and what both become: the hook and the transcript of one call report the same. */
+/** Room for the longest result, its JSON and both redacted: the hook and the transcript of a call contain the same texts. */
 const MAX_KNOWN_CHARACTERS = 8 * MAX_SCANNED;
 /**
  * A truncated text must not end inside a secret: it is cut at the last space within this distance of its end, or before that.

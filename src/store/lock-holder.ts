@@ -49,7 +49,7 @@ export interface Progress {
   /**
    * A database will be opened.
    *
-   * @param isKnown its queries will return
+   * @param isKnown its queries have returned while it was the same
    * @returns functions for the beginning of each query, and for the end
    */
   database(path: string, isKnown?: boolean): Promise<{ readonly query: () => void; readonly leave: () => void }>;

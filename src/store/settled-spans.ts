@@ -5,14 +5,14 @@ import type { Database } from "./database.ts";
 export const settledSpans = (db: Database, session: number, segment: number): Generator<SpanRecord> =>
   spanPieces(db, session, segment, "record");
 
-/** What the place of a span in the tree follows from. */
+/** The parts of a span that decide its place in the tree. */
 export type SpanOutline = Pick<SpanRecord, "spanId" | "parentSpanId" | "startMs" | "endMs" | "links" | "attributes">;
 
 /**
- * Outlines of the same spans, without tool calls in which nothing is: most spans of a long session are such.
+ * Outlines of the same spans, without tool calls that have nothing below them: most spans of a long session are such calls.
  *
  * @param names the attributes to read
- * @param parents ids of spans that are wanted even if they seem to be such tool calls
+ * @param parents ids of tool calls that are kept, because open spans are below them
  */
 export function* settledOutlines(
   db: Database,

@@ -57,7 +57,7 @@ export function knownParents(
     adopt({ parentSpanId: _, ...record }, segment): SpanRecord {
       const root = rootOf(segment);
       if (record.traceId === root.traceId) return { ...record, parentSpanId: root.spanId };
-      // In a trace of a turn it becomes a root, as a turn's span is. The gateway accepts one link, and none of calls
+      // In a trace of a turn it becomes a root, as a turn's span is. Calls get no link: the team's gateway drops calls with links
       const isRun = ["turn", "subagent"].includes(String(record.attributes[semconv.OPENHOOK_SPAN_KIND]));
       return { ...record, links: isRun ? [{ ...root, attributes: { [semconv.OPENHOOK_LINK_KIND]: "session" } }] : [] };
     },

@@ -183,7 +183,7 @@ function readCounter(found: Found, state: ShapeState, sink: FactSink): void {
   const last = state.counters.at(-1)?.usage;
   state.counters = [...state.counters, { place, shape, model, timeMs, usage }];
   const [input, output] = [isFall(last?.input, usage.input), isFall(last?.output, usage.output)];
-  // A sum that was passed on is dropped beside known calls, unless it was exported, so that proof comes too late
+  // The counters prove to be calls. After a sum of them was passed on, that is too late: the sum may have been exported
   if (!state.isCounted && input !== undefined && output !== undefined && input !== output) {
     const own = state.counters;
     state.counters = [];

@@ -8,8 +8,8 @@ import { asObject, asString, asTimeMs, parsedObject } from "../payload/json.ts";
 import type { Kinds } from "./kinds.ts";
 import type { Row } from "./sqlite.ts";
 
-// What usage means that no reader knows is unknown: a request, or a sum of others. So it counts as usage whose figures are unknown,
-// and not as a call: sums that include it are lower bounds.
+// Usage in a record that the reader does not know can be that of one request, or a sum of others. So it counts as usage with unknown
+// figures, and not as a call: sums that include it are lower bounds.
 
 /** A record in a database whose kind the reader does not know. */
 export interface UnknownRecord {
