@@ -51,7 +51,9 @@ export async function startChain(links: Links): Promise<Chain> {
     const jaeger = await kept(startJaeger(links.jaeger));
     const scraper = links.oldPrometheus ?? links.prometheus;
     const scraping =
-      scraper === undefined ? undefined : await kept(startPrometheus(scraper, { scrape: [at("scrape")] }));
+      scraper === undefined
+        ? undefined
+        : await kept(startPrometheus(scraper, { scrape: [at("scrape")], everySeconds: 5 }));
     const receiving =
       links.prometheus === undefined
         ? undefined

@@ -6,11 +6,12 @@ import { openDatabase } from "../../src/store/database.ts";
 import { commitCounts, fateCounts, mergedChangeCounts } from "../../src/telemetry/change-metrics.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { ROOT } from "../support/program.ts";
+import type { Replay } from "../support/replay.ts";
 import type { Team } from "./sessions.ts";
 
 // For the dashboards' stack test: data that no recording has, and the servers' settings
 
-/** Adds failures of hooks, so that the panels about them have data. */
+/** Adds failures of hooks to some machines, so that the panels about them have data. */
 export function addTrouble({ machines }: Team): void {
   for (const [index, machine] of machines.entries()) {
     const call = machine.calls.find(({ stdin }) => stdin !== undefined);
@@ -28,10 +29,14 @@ export function addTrouble({ machines }: Team): void {
   }
 }
 
-/** Adds what git would report weeks later: commits of two agents that were merged, one of which was reverted. */
-export function addOutcomes({ machines }: Team): void {
-  for (const [index, { source, places }] of machines.entries()) {
-    if (source !== "claude-code" && source !== "codex") continue;
+/**
+ * Adds what git would report weeks later: commits of two agents that were merged, one of which was reverted.
+ *
+ * @returns the machines with new counts
+ */
+export function addOutcomes({ machines }: Team): readonly Replay[] {
+  const changed = machines.filter(({ source }) => source === "claude-code" || source === "codex");
+  for (const [index, { source, places }] of changed.entries()) {
     const by = { source, sessionId: `outcome-${index}`, repository: index % 3 === 1 ? "lighthouse" : "harbour" };
     const commit = `${index}`.padStart(40, "0");
     const lines = { written: 40, after: { 1: 40, 7: 38, 30: 30 } };
@@ -48,6 +53,7 @@ export function addOutcomes({ machines }: Team): void {
       db.close();
     }
   }
+  return changed;
 }
 
 /** In the folder in which the recordings were made: a repository in the home folder itself is one of dotfiles. */
@@ -94,7 +100,13 @@ export const configuration = (
   },
 });
 
-/** The shipped rules, evaluated every second, because no test should wait five minutes. */
+/**
+ * Between evaluations of the rules, which are shipped with five minutes, and between scrapes. With one second, the servers
+ * would use as much processor time as the machines that send to them.
+ */
+export const EVERY_SECONDS = 5;
+
+/** The shipped rules, evaluated every few seconds. */
 export function quickened(rules: string): readonly string[] {
   return ["recording", "budgets", "alerts"].map((name) => {
     const path = join(rules, `${name}.yaml`);
@@ -102,7 +114,10 @@ export function quickened(rules: string): readonly string[] {
     const text = readFileSync(join(ROOT, "dashboards", "rules", `${name}.yaml`), "utf8")
       .replace(/^groups: \[\]\n/m, "")
       .replaceAll(/^# (groups:| {2,}\S.*)$/gm, "$1");
-    writeFileSync(path, text.replaceAll(/^( +interval:).+$/gm, "$1 1s").replaceAll(/^( +for:).+$/gm, "$1 0s"));
+    writeFileSync(
+      path,
+      text.replaceAll(/^( +interval:).+$/gm, `$1 ${EVERY_SECONDS}s`).replaceAll(/^( +for:).+$/gm, "$1 0s"),
+    );
     return path;
   });
 }

@@ -107,22 +107,23 @@ export interface Prometheus {
 }
 
 export interface PrometheusOptions {
-  /** `host:port` of targets, scraped every second with honor_labels. @default none */
+  /** `host:port` of targets, scraped with honor_labels. @default none */
   readonly scrape?: readonly string[];
   /** Accepts OTLP, which 2.x cannot. @default false */
   readonly otlp?: boolean;
-  /** Rule files, evaluated every second. @default none */
   readonly rules?: readonly string[];
+  /** Between two scrapes, and between two evaluations of rules without an interval. @default 1 */
+  readonly everySeconds?: number;
   /** Replaces sections of its configuration. @default nothing */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
 export async function startPrometheus(program: string, options: PrometheusOptions = {}): Promise<Prometheus> {
-  const { scrape = [], otlp = false, rules = [], config = {} } = options;
+  const { scrape = [], otlp = false, rules = [], everySeconds = 1, config = {} } = options;
   const folder = temporary("prometheus");
   const port = await freePorts("web");
   const settings = {
-    global: { scrape_interval: "1s", evaluation_interval: "1s" },
+    global: { scrape_interval: `${everySeconds}s`, evaluation_interval: `${everySeconds}s` },
     ...(rules.length > 0 && { rule_files: rules }),
     scrape_configs:
       scrape.length === 0 ? [] : [{ job_name: "collector", honor_labels: true, static_configs: [{ targets: scrape }] }],

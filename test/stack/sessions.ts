@@ -72,15 +72,16 @@ export class Team {
   }
 
   /**
-   * `openhook-otel drain --end-idle` on every machine, by the built program.
+   * `openhook-otel drain --end-idle` by the built program.
    *
    * @param env with the endpoint, e.g. `OPENHOOK_OTEL_OTLP_ENDPOINT`
+   * @param machines @default all
    * @returns each machine's report @throws if a drain did not exit with 0
    */
-  async drain(env: Readonly<Record<string, string>>): Promise<readonly DrainReport[]> {
+  async drain(env: Readonly<Record<string, string>>, machines = this.machines): Promise<readonly DrainReport[]> {
     const queue = new PQueue({ concurrency: AT_ONCE });
     return queue.addAll(
-      this.machines.map((machine) => async () => {
+      machines.map((machine) => async () => {
         const { code, stdout, stderr } = await run(machine.home, ["drain", "--end-idle", "--json"], env);
         if (code !== 0)
           throw new Error(`openhook-otel drain in ${machine.home} exited with ${code}: ${stdout}${stderr}`);
