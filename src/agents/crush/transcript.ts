@@ -124,7 +124,7 @@ function beginning(
     agentType: call?.name,
     parentCallId: start === undefined ? undefined : session.callIdOf(start.callId, start.messageId),
     parentAgentId: parent.id === root.id ? undefined : parent.id,
-  } as EntryOf<"subagent">);
+  });
 }
 
 const sessionEntry = (
@@ -138,4 +138,4 @@ const sessionEntry = (
     timeMs: row.createdMs,
     cwd,
     parentSessionId,
-  } as EntryOf<"session">);
+  });

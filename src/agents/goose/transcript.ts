@@ -148,7 +148,7 @@ function subagentEntry(db: View, row: SessionRow, parent: SessionRow, root: Sess
     parentCallId: isCounted ? undefined : callId,
     parentGivenId: isCounted ? callId : undefined,
     parentAgentId: parent.id === root.id ? undefined : parent.id,
-  } as EntryOf<"subagent">);
+  });
 }
 
 const sessionEntry = (row: SessionRow, parentSessionId: string | undefined): EntryOf<"session"> =>
@@ -158,4 +158,4 @@ const sessionEntry = (row: SessionRow, parentSessionId: string | undefined): Ent
     timeMs: row.createdMs,
     cwd: row.directory,
     parentSessionId,
-  } as EntryOf<"session">);
+  });

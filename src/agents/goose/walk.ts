@@ -176,7 +176,7 @@ function promptEntry({ id, createdMs, parts }: MessageRow): EntryOf<"prompt"> {
     promptKey: id,
     origin: "human",
     length: texts.length === 0 ? undefined : texts.reduce((sum, text) => sum + text.length, 0),
-  } as EntryOf<"prompt">);
+  });
 }
 
 const toolUse = (part: PartRow, callId: string, row: MessageRow): EntryOf<"tool_use"> =>
@@ -189,7 +189,7 @@ const toolUse = (part: PartRow, callId: string, row: MessageRow): EntryOf<"tool_
     name: part.name ?? "unknown",
     executable: executableOf(part.command),
     files: writesOfCall(EDITORS, part.name, part.edit),
-  } as EntryOf<"tool_use">);
+  });
 
 const toolResult = (part: PartRow, callId: string, row: MessageRow, endMs: number): EntryOf<"tool_result"> =>
   defined<EntryOf<"tool_result">>({
@@ -200,7 +200,7 @@ const toolResult = (part: PartRow, callId: string, row: MessageRow, endMs: numbe
     ...outcomeOf(part),
     exitCode: part.exitCode,
     spawnedAgentId: part.spawned,
-  } as EntryOf<"tool_result">);
+  });
 
 /** Versions without a ledger have the usage in the messages only. */
 const recordedCalls = (messages: readonly MessageRow[]): readonly LedgerCall[] =>
@@ -236,12 +236,12 @@ function callEntries(
     complete: true,
     purpose: row.isCompaction ? "compaction" : undefined,
     asksForTools: asksForTools ? true : undefined,
-  } as EntryOf<"model_call">);
+  });
   const compaction = { kind: "compaction", key: `compaction:${row.id}`, timeMs: row.createdMs, ...place } as const;
   return row.isCompaction ? [call, compaction] : [call];
 }
 
 function usageOf({ input, output, cacheRead, cacheWrite }: Figures): TokenUsage | undefined {
-  const usage = defined<TokenUsage>({ input, output, cacheRead, cacheWrite } as TokenUsage);
+  const usage = defined<TokenUsage>({ input, output, cacheRead, cacheWrite });
   return Object.keys(usage).length === 0 ? undefined : usage;
 }

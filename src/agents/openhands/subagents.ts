@@ -61,7 +61,7 @@ export const subagentEntry = (
     agentType: call?.agentType,
     parentCallId: call?.callId,
     parentAgentId,
-  } as EntryOf<"subagent">);
+  });
 
 // --- internal ---
 
