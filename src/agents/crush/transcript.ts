@@ -14,10 +14,10 @@ import type {
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
+import { firstRowsOf, idsByFirstRow } from "../shared/transcript/first-calls.ts";
 import { type MessageTable, readMessages, tableMemo } from "../shared/transcript/message-table.ts";
 import { type Dated, located, oldestFirst, reportProblem } from "../shared/transcript/past.ts";
 import { openDatabase, queryDatabase, type View } from "../shared/transcript/sqlite.ts";
-import { uniqueCallIds } from "./calls.ts";
 import { messagesContent } from "./content.ts";
 import { DATABASE, databasesBelow, dataFolders, projectOf } from "./places.ts";
 import { callRows, type MessageRow, messageAt, messagesAfter, messagesById } from "./rows.ts";
@@ -97,6 +97,14 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
 }
 
 // --- internal ---
+
+/** Makes call ids unique within these sessions: a session, and all its subagents after it. */
+const uniqueCallIds = (db: View, sessionIds: readonly string[]) =>
+  idsByFirstRow(() =>
+    firstRowsOf(
+      sessionIds.flatMap((id) => callRows(db, id).map(({ callId, messageId }) => ({ callId, rowId: messageId }))),
+    ),
+  );
 
 const TABLES = ["sessions", "messages"];
 

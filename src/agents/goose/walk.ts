@@ -1,13 +1,12 @@
 import { isSequenceNumber } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import { lostCallKey } from "../../model/lost-calls.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { callsOf, type LedgerCall, responseIdOf } from "./ledger.ts";
 import { EDITORS } from "./names.ts";
-import { outcomeOf } from "./outcome.ts";
 import type { Figures, LedgerRow, MessageRow, PartRow } from "./rows.ts";
 
 /** The session being processed. */
@@ -40,6 +39,15 @@ export function walk(
 }
 
 // --- internal ---
+
+/** How a call ended. */
+function outcomeOf({ isFailed, error }: PartRow): { readonly status: ToolStatus } {
+  if (!isFailed) return { status: "success" };
+  return { status: DENIED.test(error ?? "") ? "denied" : "error" };
+}
+
+/** By a hook, by the user, or by the mode in which no tool runs. */
+const DENIED = /Tool call denied by policy hook\b|The user has declined to run this tool|denied by the user\b/i;
 
 interface Place {
   readonly promptKey?: string;
