@@ -32,8 +32,8 @@ export const FAULTS = [
   {
     what: "A call in a service tier without a price has the standard price",
     file: "src/telemetry/cost.ts",
-    from: "tier: tierOf(call), isSum",
-    to: "isSum",
+    from: ", tier, isSum }",
+    to: ", isSum }",
     rooms: ["test/telemetry/", "test/session/", "test/agents/opencode/", "test/agents/copilot/"],
   },
   {

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { isAbsolute, join } from "node:path";
-import { allAgents } from "./agents/registry.ts";
+import { variableFiles } from "./agents/registry.ts";
 import { foldersOfAgents, systemHome } from "./config/doubtful-variables.ts";
 import { isProgram } from "./config/is-program.ts";
 import { loadConfig } from "./config/load.ts";
@@ -40,8 +40,7 @@ export async function pagerOf(context: Context): Promise<Pager | undefined> {
   );
   if (!isWanted) return undefined;
   const names = Object.keys(env).filter((name) => env[name] !== undefined && ACTS.test(name));
-  const files = (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []);
-  const at = { folders: [folderOf(context), ...foldersOfAgents(env)], home: places.home, files };
+  const at = { folders: [folderOf(context), ...foldersOfAgents(env)], home: places.home, files: await variableFiles() };
   const theirs = await namedByRepositories(names, await withDoubtfulHome(at, env));
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !theirs.has(name)));
   const { PAGER: named, PATH: path = SYSTEM_PATH } = own;

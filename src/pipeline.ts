@@ -7,10 +7,9 @@ import { removeRemnants } from "./capture/remnants.ts";
 import { forgetStoredNames } from "./capture/stored-names.ts";
 import { hasNewEvents, mayExitSoon, sessionsWithoutProcess } from "./drain/agent-processes.ts";
 import { noteAllowedFolders, sessionsToReadAgain } from "./drain/allowed-folders.ts";
-import { limitAttempts } from "./drain/build-attempts.ts";
 import { contained } from "./drain/contain.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./drain/context.ts";
-import { forgetDeath, isCautious, noteDeath } from "./drain/deaths.ts";
+import { forgetDeath, isCautious, noteBuild, noteDeath } from "./drain/deaths.ts";
 import { deliver } from "./drain/deliver.ts";
 import { type DeriveOptions, deriveSession } from "./drain/derive.ts";
 import { fillPrices } from "./drain/fill-prices.ts";
@@ -271,8 +270,10 @@ async function derive(work: Drain, sessions: ReadonlySet<number>): Promise<Reado
 /** `deriveSession`; its errors affect this session only. @returns true if it expects more transcript lines */
 async function build(work: Drain, session: number, options: DeriveOptions): Promise<boolean> {
   if (work.unreadSessions.has(session)) return false;
-  work.progress.note("build");
-  const derive = () => limitAttempts(work, session, () => deriveSession(work, session, options));
+  const derive = () => {
+    noteBuild(work, session);
+    return deriveSession(work, session, options);
+  };
   return contained(work, session, "build", derive, false);
 }
 

@@ -8,3 +8,7 @@ export const allAgents = async (): Promise<readonly Agent[]> => (await import(".
 /** One card; `undefined` for an unknown agent. */
 export const findAgent = async (source: string): Promise<Agent | undefined> =>
   (await allAgents()).find((agent) => agent.source === source);
+
+/** Files of a project, besides `.env`, from which agents set environment variables. */
+export const variableFiles = async (): Promise<readonly string[]> =>
+  (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []);

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { confirm, isCancel } from "@clack/prompts";
-import { allAgents } from "../agents/registry.ts";
+import { variableFiles } from "../agents/registry.ts";
 import { allow, consentTo, readConsents, revoke } from "../bridge/consent.ts";
 import { fileJson } from "../bridge/json.ts";
 import { ownVariables } from "../bridge/own-variables.ts";
@@ -70,7 +70,7 @@ async function allowFiles(path: string | undefined, yes: boolean, context: Conte
       return 1;
     }
     await ensurePrivateState({ places, platform, log: (line) => context.stderr.write(`${printable(line)}\n`) });
-    await allow(places, file, now(), await ownVariables(file, await allAgents(), context));
+    await allow(places, file, now(), await ownVariables(file, await variableFiles(), context));
     stdout.write(`allowed until the file changes; to try it: ${suggest("bridge test")}\n`);
   }
   return 0;

@@ -60,7 +60,7 @@ function eventOf(write: FileWrite, at: number, event: Event): WriteEvent | undef
       tool_event: event.type === "tool.end" ? event.id : undefined,
       lines_added: write.added,
       lines_removed: write.removed,
-    } as Extras),
+    }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { allAgents } from "../agents/registry.ts";
+import { variableFiles } from "../agents/registry.ts";
 import { doubtfulVariables, foldersOfAgents, systemHome } from "../config/doubtful-variables.ts";
 import { placesOf } from "../config/places.ts";
 import type { Context } from "../context.ts";
@@ -24,9 +24,8 @@ export async function restartWithoutRepositoryVariables(
   const { [HOOK_FOLDER]: _, [HOOK_STATE]: __, [HOOK_NODE_OPTIONS]: handedOver, ...given } = context.env;
   const nodeOptions = allowedNodeOptions(handedOver || given["NODE_OPTIONS"]);
   const env = { ...given, NODE_OPTIONS: nodeOptions };
-  const files = (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []);
   // Agents report the folder in which the session began, which may be another one by now
-  const at = { folders: [folder, ...foldersOfAgents(env)], home: context.places.home, files };
+  const at = { folders: [folder, ...foldersOfAgents(env)], home: context.places.home, files: await variableFiles() };
   const theirs = await doubtfulVariables(env, isRecordedState ? context.places.stateDir : undefined, at);
 
   const clean = Object.fromEntries(Object.entries(env).filter(([name]) => !theirs.has(name)));

@@ -4,7 +4,7 @@ import { readMeta, writeMeta } from "../store/meta.ts";
 import { FILES_SET_ASIDE } from "../store/meta-keys.ts";
 import type { Drain } from "./context.ts";
 
-/** A file that is not read although it changed or was not read to its end. */
+/** A file that is not read although it changed or was not read to its end, or a session that is not built. */
 interface SetAside extends PartSize {
   readonly version: string;
   readonly reason: string;
@@ -17,7 +17,7 @@ interface SetAside extends PartSize {
  * Why a file was set aside: it exceeds a limit, or drains died while they read it. It is tried again after an update of this program;
  * also when it changes or, if drains died, after a day.
  *
- * @param key of the file's position, or the name of an inbox file
+ * @param key of the file's position, the name of an inbox file, or a session, see `noteBuild`
  * @param sizeOf its size now; inbox files do not change
  */
 export function reasonSetAside(

@@ -31,8 +31,7 @@ export function mergeRow(table: FactTable, into: number, from: number, texts: re
 
 /** Columns that are not joined by the general rule, see `JOINED`. */
 const SPECIAL_COLUMNS: ReadonlySet<string> = new Set([
-  ...["key", "globalKey", "timeMs", "promptKey", "startMs", "endMs", "complete", "model", "noListPrice", "tier"],
-  "webSearches",
+  ...["key", "globalKey", "timeMs", "promptKey", "startMs", "endMs", "complete", "model", "tier", "webSearches"],
   ...TOKEN_KINDS,
 ]);
 
@@ -77,7 +76,7 @@ function mergeCall(data: Float64Array, into: number, from: number, texts: readon
   mergeFuller(data, into, from, texts);
 }
 
-/** Usage, model and price list are those of the row with the fuller usage, see `compareUsage`. */
+/** Usage, model and service tier are those of the row with the fuller usage, see `compareUsage`. */
 function mergeFuller(data: Float64Array, into: number, from: number, texts: readonly string[]): void {
   const order = compareRows(data, from, into);
   const [mine, other] = [data[into + CALL.model] ?? Number.NaN, data[from + CALL.model] ?? Number.NaN];
@@ -86,12 +85,12 @@ function mergeFuller(data: Float64Array, into: number, from: number, texts: read
   const isOther =
     order > 0 || (order === 0 && !Number.isNaN(other) && (Number.isNaN(mine) || isLess(other, mine, "text", texts)));
   if (Number.isNaN(mine) || (isOther && !Number.isNaN(other))) data[into + CALL.model] = other;
-  for (const place of [CALL.noListPrice, CALL.tier]) {
-    const [own, others] = [data[into + place] ?? Number.NaN, data[from + place] ?? Number.NaN];
-    if (order !== 0 || !isSame) data[into + place] = isOther ? others : own;
-    else if (Number.isNaN(own) || (place === CALL.tier && !Number.isNaN(others) && isLess(others, own, "text", texts)))
-      data[into + place] = others;
-  }
+  const [own, others] = [data[into + CALL.tier] ?? Number.NaN, data[from + CALL.tier] ?? Number.NaN];
+  const isOthers =
+    order !== 0 || !isSame
+      ? isOther
+      : Number.isNaN(own) || (!Number.isNaN(others) && isLess(others, own, "text", texts));
+  if (isOthers) data[into + CALL.tier] = others;
 }
 
 /** Does what `joinUsage` does, for rows. */

@@ -1,8 +1,6 @@
-import { defined } from "../model/defined.ts";
 import type { SessionEndReason } from "../model/envelope.ts";
 import { CALL, type FactTables } from "../model/fact-tables.ts";
 import { coveredMs } from "../model/intervals.ts";
-import { tierOf } from "../model/model-call.ts";
 import { HAS_FEES } from "../model/packed.ts";
 import { ENDED_IDLE, type Segment, type Turn } from "../model/session.ts";
 import type { ToolStatus } from "../model/transcript.ts";
@@ -98,8 +96,7 @@ function addCalls({ texts, tables }: FactTables, sums: PackedSums): PricedCalls 
     const place = sums.addCall(call, data, at + CALL.input);
     const isWhole = !Number.isNaN(data[at + CALL.input]) && !Number.isNaN(data[at + CALL.output]);
     if (!isWhole) continue;
-    const noListPrice = data[at + CALL.noListPrice] === 1 ? true : undefined;
-    const tier = tierOf(defined({ tier: textAt(at + CALL.tier), noListPrice })) ?? null;
+    const tier = textAt(at + CALL.tier) ?? null;
     const webSearches = orZero(data[at + CALL.webSearches]);
     const flags = data[at + CALL.hasOtherFees] === 1 ? HAS_FEES : 0;
     const provider = textAt(at + CALL.provider) ?? null;

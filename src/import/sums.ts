@@ -1,4 +1,4 @@
-import { type ModelCall, tierOf } from "../model/model-call.ts";
+import type { ModelCall } from "../model/model-call.ts";
 import { CALL_NUMBERS, HAS_FEES, IS_SUM } from "../model/packed.ts";
 import type { Session } from "../model/session.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
@@ -24,7 +24,7 @@ export function sumsOf(
       const place = sums.addCall({ ...summed, startMs, endMs }, tokens, 0);
       if (!isWholeUsage(call.usage)) continue;
       const flags = (covers === undefined ? 0 : IS_SUM) + (hasOtherFees === true ? HAS_FEES : 0);
-      const seller = { provider, tier: tierOf(call) ?? null };
+      const seller = { provider, tier: call.tier ?? null };
       priced.add({ place, segment, ...seller, endMs, webSearches, flags }, tokens, 0);
     }
     for (const tool of run.toolCalls) sums.addTool(tool);

@@ -1,4 +1,3 @@
-import { decodeTablesV2, MAGIC_V2 } from "./fact-columns-v2.ts";
 import {
   COLUMNS,
   type ColumnKind,
@@ -49,9 +48,7 @@ export function encodeTables({ texts, tables, others }: FactTables): Uint8Array 
  */
 export function decodeTables(value: Uint8Array, wanted?: ReadonlySet<string>): readonly TranscriptEntry[] {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  const magic = bytes.toString("latin1", 0, MAGIC.length);
-  if (magic === MAGIC_V2) return decodeTablesV2(bytes);
-  if (magic !== MAGIC) throw new Error("these are no tables of facts");
+  if (bytes.toString("latin1", 0, MAGIC.length) !== MAGIC) throw new Error("these are no tables of facts");
   const textsAt = HEAD_BYTES + bytes.readUInt32LE(4);
   const head = JSON.parse(bytes.toString("utf8", HEAD_BYTES, textsAt)) as Head;
   if (head.version !== VERSION) {

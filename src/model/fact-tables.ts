@@ -41,7 +41,6 @@ export const COLUMNS = {
     finishReason: "text",
     asksForTools: "flag",
     covers: "text",
-    noListPrice: "flag",
     tier: "text",
     webSearches: "number",
     hasOtherFees: "flag",

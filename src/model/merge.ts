@@ -17,7 +17,8 @@ export function mergeEntries(a: TranscriptEntry, b: TranscriptEntry): Transcript
   if (a.kind !== "model_call" || b.kind !== "model_call") return joined;
   const own = answer(a, b);
   const call = { ...joined } as Partial<Writable<ModelCall>>;
-  for (const name of OF_PRICE_LIST) if (own[name] === undefined) delete call[name];
+  // That of the fuller record, also if it has none
+  if (own.tier === undefined) delete call.tier;
   return { ...call, ...own } as ModelCall;
 }
 
@@ -26,13 +27,13 @@ export function mergeEntries(a: TranscriptEntry, b: TranscriptEntry): Transcript
  * written. Keys, turn and time of the answer stay.
  */
 export function withFuller(answer: ModelCall, copy: ModelCall): ModelCall {
-  const { usage, model, complete, finishReason, noListPrice, tier, webSearches, hasOtherFees } = copy;
+  const { usage, model, complete, finishReason, tier, webSearches, hasOtherFees } = copy;
   const isFuller = compareUsage(usage, answer.usage) > 0;
   const isSum = answer.covers !== undefined;
   const knowsMore = !isSum && canonical(joinUsage(answer.usage, usage)) !== canonical(answer.usage);
   if (!isFuller && !knowsMore && (answer.complete || !complete)) return answer;
-  const { usage: _, model: __, finishReason: ___, noListPrice: ____, tier: _____, ...place } = answer;
-  const fees = { noListPrice, tier, webSearches, hasOtherFees };
+  const { usage: _, model: __, finishReason: ___, tier: ____, ...place } = answer;
+  const fees = { tier, webSearches, hasOtherFees };
   const figures = defined<Partial<ModelCall>>({ usage, model, finishReason, ...fees } as Partial<ModelCall>);
   return mergeEntries(answer, { ...place, complete, ...figures }) as ModelCall;
 }
@@ -113,12 +114,10 @@ function joinFields(a: TranscriptEntry, b: TranscriptEntry): Record<string, unkn
 
 /** Members of a model call that are joined by `answer`. */
 const OF_FULLER: ReadonlySet<string> = new Set(["usage", "model", "webSearches"]);
-/** Members of the fuller record, also if it lacks them. */
-const OF_PRICE_LIST = ["noListPrice", "tier"] as const;
 
 /**
  * Agents write one record per content block; the output count only grows, and one of the records has the finish reason. The model
- * and the price list are those of the fuller record: an answer can fall back to another model while it is written.
+ * and the service tier are those of the fuller record: an answer can fall back to another model while it is written.
  */
 function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
   const starts = [a.startMs, b.startMs].filter((ms) => ms !== undefined);
@@ -129,7 +128,6 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
   const isSum = (a.covers ?? b.covers) !== undefined;
   const usage = isSum ? (fuller.usage ?? other.usage) : joinUsage(fuller.usage, other.usage);
   const areEqual = order === 0 && fuller.model === other.model;
-  const noListPrice = areEqual ? (a.noListPrice ?? b.noListPrice) : fuller.noListPrice;
   const tier = areEqual && isLess(other.tier ?? LAST, fuller.tier ?? LAST) ? other.tier : fuller.tier;
   const searches = [a.webSearches, b.webSearches].filter((n) => n !== undefined);
   return {
@@ -138,7 +136,6 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
     ...(starts.length > 0 && { startMs: Math.min(...starts) }),
     ...(usage && { usage }),
     ...(model !== undefined && { model }),
-    ...(noListPrice && { noListPrice }),
     ...(tier !== undefined && { tier }),
     ...(searches.length > 0 && { webSearches: Math.max(...searches) }),
   };

@@ -26,10 +26,8 @@ export interface ModelCall {
   readonly covers?: "turn" | "session" | "removed" | "unknown";
   /** Set for a request that is no part of the conversation. */
   readonly purpose?: "compaction" | "memory" | "other";
-  /** Service tier, if it is not the standard one, e.g. `priority`. */
+  /** Service tier, which decides the price, if it is not the standard one, e.g. `priority`. */
   readonly tier?: string;
-  /** Charged by a different price list than the public one; which one is not known. */
-  readonly noListPrice?: true;
   /** Searches of the provider, which it charges besides tokens. Absent: none was reported. */
   readonly webSearches?: number;
   /** The provider charged something else besides tokens. */
@@ -42,11 +40,5 @@ export interface PricedCall extends Price {
   readonly call: ModelCall;
 }
 
-/** The tier that decides the price of a call. Absent: the standard tier. */
-export const tierOf = ({ tier, noListPrice }: Pick<ModelCall, "tier" | "noListPrice">): string | undefined =>
-  tier ?? (noListPrice === true ? UNKNOWN_TIER : undefined);
-
-// --- internal ---
-
-/** No price list has it. */
-const UNKNOWN_TIER = "?";
+/** The tier of a call to which the public prices do not apply, and whose price list is not known. */
+export const UNKNOWN_TIER = "unknown";

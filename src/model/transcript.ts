@@ -95,10 +95,8 @@ export const ModelCallEntry = z.object({
    * that the agent removed from its transcript, and only those count that were not read before.
    */
   covers: z.enum(["turn", "session", "removed", "unknown"]).optional(),
-  /** Service tier, if it is not the standard one: `fast`, `priority`, `flex`, `batch`; several with `+`. */
+  /** Service tier, if it is not the standard one: `fast`, `priority`, `flex`, `batch`; several with `+`; or `UNKNOWN_TIER`. */
   tier: z.string().optional(),
-  /** Charged by a different price list than the public one; which one is not known. */
-  noListPrice: z.literal(true).optional(),
   /** Searches of the provider during this answer, which it charges besides tokens. */
   webSearches: count.optional(),
   /** The provider charged something else besides tokens. */

@@ -1,4 +1,4 @@
-import { allAgents } from "../agents/registry.ts";
+import { variableFiles } from "../agents/registry.ts";
 import { doubtfulVariables, foldersOfAgents } from "../config/doubtful-variables.ts";
 import { recordVariables } from "../config/recorded-variables.ts";
 import type { Context } from "../context.ts";
@@ -14,8 +14,7 @@ import { printable } from "../text/terminal.ts";
  */
 export async function variablesToRecord({ env: given, cwd, places }: Context) {
   const env = { ...given, NODE_OPTIONS: allowedNodeOptions(given["NODE_OPTIONS"]) };
-  const files = (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []);
-  const at = { folders: [cwd, ...foldersOfAgents(given)], home: places.home, files };
+  const at = { folders: [cwd, ...foldersOfAgents(given)], home: places.home, files: await variableFiles() };
   const theirs = await doubtfulVariables(env, places.stateDir, at);
   return { own: Object.fromEntries(Object.entries(env).filter(([name]) => !theirs.has(name))), theirs };
 }

@@ -20,7 +20,6 @@ export function toModelCall(entry: EntryOf<"model_call">): ModelCall {
     covers: entry.covers,
     purpose: entry.purpose,
     tier: entry.tier,
-    noListPrice: entry.noListPrice,
     webSearches: entry.webSearches,
     hasOtherFees: entry.hasOtherFees,
     agentId: entry.agentId,

@@ -58,7 +58,7 @@ function withCounts(files: readonly FileWrite[], { linesAdded, linesRemoved }: P
   const isKnown = file === undefined || another !== undefined || file.added !== undefined || file.removed !== undefined;
   if (isKnown || (linesAdded === undefined && linesRemoved === undefined)) return files;
   const counts = { added: linesAdded, removed: linesRemoved } as Partial<FileWrite>;
-  return [defined<FileWrite>({ ...file, ...counts } as FileWrite)];
+  return [defined<FileWrite>({ ...file, ...counts })];
 }
 
 function add(lists: Map<string, FileWrite[]>, key: string, write: FileWrite): void {

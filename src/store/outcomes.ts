@@ -144,7 +144,7 @@ function toOutcome(row: Row): StoredOutcome {
     lines: written === undefined ? undefined : defined({ written, now: numberIn(row, "lines_now"), after }),
     attested: JSON.parse(textIn(row, "attested") ?? "[]") as readonly Attestation[],
     landingPull: textIn(row, "landing_pull"),
-  } as StoredOutcome);
+  });
 }
 
 const textIn = (row: Row, name: string): string | undefined => (row[name] === null ? undefined : String(row[name]));

@@ -28,10 +28,9 @@ export function reviseCall(
     .get(sessionNumber, entryBefore.key);
   if (row === undefined) return undefined;
   const before = JSON.parse(String(row["body"])) as ModelCall;
-  const { usage, complete, finishReason, model = before.model } = entryAfter;
-  const { noListPrice, tier, webSearches, hasOtherFees } = entryAfter;
+  const { usage, complete, finishReason, model = before.model, tier, webSearches, hasOtherFees } = entryAfter;
   const known = defined<Partial<ModelCall>>({ model, webSearches, hasOtherFees, usage, finishReason });
-  const after = defined<ModelCall>({ ...before, ...known, complete, noListPrice, tier });
+  const after = defined<ModelCall>({ ...before, ...known, complete, tier });
   const priceBefore = storedPrice(row);
   const priced = (call: ModelCall): string => JSON.stringify(PRICED_BY.map((name) => call[name]));
   const { costNanoUsd, noPrice }: Price = priced(after) === priced(before) ? priceBefore : price(after);
@@ -89,7 +88,7 @@ export function learnPrices(db: Database, session: number, price: (call: ModelCa
 // --- internal ---
 
 /** What the price of a call depends on. */
-const PRICED_BY = ["usage", "model", "noListPrice", "tier", "webSearches", "hasOtherFees"] as const;
+const PRICED_BY = ["usage", "model", "tier", "webSearches", "hasOtherFees"] as const;
 
 const IS_UNPRICED = "(cost_nano_usd IS NULL OR no_price IS NOT NULL) AND input IS NOT NULL AND output IS NOT NULL";
 

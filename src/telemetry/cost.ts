@@ -1,7 +1,7 @@
 import pkg from "../../package.json" with { type: "json" };
 import { withLifetimesInWrites } from "../model/cache-lifetimes.ts";
 import { messageOf } from "../model/error-message.ts";
-import { type ModelCall, tierOf } from "../model/model-call.ts";
+import type { ModelCall } from "../model/model-call.ts";
 import { ownListOf, ownPrices } from "../model/own-prices.ts";
 import { type Price, type PricedUsage, type PriceList, priceOf } from "../model/price-list.ts";
 import { isWholeUsage } from "../model/whole-usage.ts";
@@ -142,11 +142,11 @@ function triedList(provider: string | undefined, model: string): PriceList | "er
 let priceError: string | undefined;
 
 function calculated(call: ModelCall, provider: string | undefined): Price {
-  const { usage, model, webSearches, hasOtherFees, covers } = call;
+  const { usage, model, webSearches, hasOtherFees, covers, tier } = call;
   if (!isWholeUsage(usage)) return { noPrice: "usage" };
   const { input, output, cacheRead, cacheWrite, cacheWrite1h } = usage;
   const tokens = { input, output, cacheRead, cacheWrite, cacheWrite1h };
   const isSum = covers === undefined ? undefined : true;
-  const priced = { ...tokens, webSearches, hasOtherFees, tier: tierOf(call), isSum } as const;
+  const priced = { ...tokens, webSearches, hasOtherFees, tier, isSum } as const;
   return pricesOfModel(model, call.provider ?? provider)(priced, call.endMs);
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir, userInfo } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
+import { variableFiles } from "../../src/agents/registry.ts";
 import { commandEnvironment } from "../../src/bridge/command-environment.ts";
 import { ownVariables } from "../../src/bridge/own-variables.ts";
 import { type CommandRun, runCommand } from "../../src/bridge/run-command.ts";
@@ -116,8 +116,7 @@ test("variables that a repository names are not recorded, whoever starts `bridge
   writeFileSync(join(repository, ".claude", "settings.json"), JSON.stringify({ env: { TMPDIR: "/tmp/evil" } }));
   const env = { PATH: "/usr/bin", TMPDIR: "/tmp/evil", LANG: "C.UTF-8", AWS_SECRET_ACCESS_KEY: "s3cret" };
   const places = placesOf({ env: {}, home: "/home/dev", platform: "linux" });
-  const agents = await allAgents();
-  const own = await ownVariables({ folder: repository }, agents, { cwd: "/", env, places });
+  const own = await ownVariables({ folder: repository }, await variableFiles(), { cwd: "/", env, places });
   expect(own).toEqual({ PATH: "/usr/bin", LANG: "C.UTF-8" });
 });
 

@@ -7,7 +7,7 @@ import { allAgents } from "../../src/agents/registry.ts";
 import { queryDatabase } from "../../src/agents/shared/transcript/sqlite.ts";
 import { drainNow } from "../../src/commands/drain.ts";
 import type { Drain } from "../../src/drain/context.ts";
-import { forgetDeath, isCautious, noteDeath } from "../../src/drain/deaths.ts";
+import { forgetDeath, isCautious, noteBuild, noteDeath } from "../../src/drain/deaths.ts";
 import { databaseWatch } from "../../src/drain/foreign-databases.ts";
 import { reasonSetAside } from "../../src/drain/set-aside.ts";
 import { storeFindings } from "../../src/health/doctor/store.ts";
@@ -16,6 +16,7 @@ import type { Agent } from "../../src/model/agent.ts";
 import { watchingDatabases } from "../../src/model/foreign-databases.ts";
 import { ExcessError } from "../../src/model/json-limits.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { addEntries } from "../../src/store/facts.ts";
 import { withDrainLock } from "../../src/store/lock.ts";
 import { type LockHolder, lockOf, NO_PROGRESS } from "../../src/store/lock-holder.ts";
 import { setPosition } from "../../src/store/positions.ts";
@@ -218,6 +219,41 @@ describe("drains that died while they read", () => {
     died(db, [FILE], {}, "import");
     died(db, [FILE]);
     expect(reasonSetAside(drain, FILE)).toBeUndefined();
+  });
+
+  /** Stores a session with an open turn of this many records. @returns what a drain that builds it notes about it */
+  function building(db: Drain["db"], sessionId: string, records: number, more: Partial<Drain> = {}): string[] {
+    const session = ensureSession(db, "claude-code", sessionId, 0);
+    const use = (n: number) =>
+      ({ kind: "tool_use", key: `use:${n}`, callId: `${n}`, name: "Bash", timeMs: n }) as const;
+    const entries = Array.from({ length: records }, (_, n) => use(n));
+    db.transaction(() => addEntries(db, session, entries));
+    const noted: string[] = [];
+    const note = (_: string, file?: string) => noted.push(...(file === undefined ? [] : [file]));
+    const drain = { db, version: "1.0.0", now: () => 0, progress: { ...NO_PROGRESS, note }, ...more };
+    noteBuild(drain as unknown as Drain, session.id);
+    return noted;
+  }
+
+  test("while they built a large session: it is not built until a day later or another version", () => {
+    const db = stores.open();
+    died(db, building(db, "large", 6_000), {}, "build");
+    died(db, building(db, "large", 6_000), {}, "build");
+    expect(() => building(db, "large", 6_000)).toThrow(/two drains died while they built it.*6000 records/);
+    expect(building(db, "other", 6_000)).toHaveLength(1);
+    expect(building(db, "large", 6_000, { version: "1.0.1" })).toHaveLength(1);
+    expect(building(db, "large", 6_000, { now: () => 86_400_001 })).toHaveLength(1);
+  });
+
+  test("a large session is built again if the drain ended by itself, and a small one always", () => {
+    const db = stores.open();
+    forgetDeath(died(db, building(db, "large", 6_000), {}, "build"));
+    died(db, building(db, "large", 6_000), {}, "build");
+    expect(building(db, "large", 6_000)).toHaveLength(1);
+    died(db, [FILE]);
+    for (const _ of [1, 2, 3]) died(db, building(db, "small", 10), {}, "build");
+    expect(building(db, "small", 10)).toEqual([]);
+    expect(reasonSetAside(died(db, [FILE]), FILE), "they change nothing about a file").toMatch(/two drains died/);
   });
 });
 

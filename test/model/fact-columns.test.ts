@@ -25,7 +25,7 @@ const CALL: TranscriptEntry = {
   usage: { input: 99_999_999_999, output: 4_294_967_294, cacheRead: 3_000_000_000 },
   complete: false,
   purpose: "memory",
-  noListPrice: true,
+  tier: "priority",
 };
 const END: TranscriptEntry = { kind: "turn_end", key: "turn_end:u2", ...PLACE };
 
@@ -88,19 +88,9 @@ describe("tables encoded as one value", () => {
   });
 });
 
-describe("formats of earlier versions", () => {
+describe("the format of earlier versions", () => {
   test("facts as JSON are decoded", () => {
     expect(decodePackedFacts(encodeFacts([PROMPT, CALL, END]))).toEqual([PROMPT, CALL, END]);
-  });
-
-  test("tables without names of columns are decoded", () => {
-    expect(decodePackedFacts(Buffer.from(SECOND_FORM, "base64"))).toEqual(SECOND_FORM_FACTS);
-  });
-
-  test("tables without names of columns are rejected if they are truncated or have extra data", () => {
-    const value = Buffer.from(SECOND_FORM, "base64");
-    expect(() => decodePackedFacts(value.subarray(0, value.length - 4))).toThrow("end before");
-    expect(() => decodePackedFacts(Buffer.concat([value, Buffer.alloc(1)]))).toThrow("bytes long");
   });
 });
 
@@ -110,111 +100,3 @@ function replaced(value: Buffer, from: string, to: string): Buffer {
   value.write(to, value.indexOf(from), "latin1");
   return value;
 }
-
-/** Written by the last program version with this format. */
-const SECOND_FORM = [
-  "T0hUMo0CAAB7InZlcnNpb24iOjIsInRleHRzIjoxMDcsInJvd3MiOlsyLDIsMiwxXSwiY29sdW1ucyI6W1tbMSwyXSxbMSwzXSxb",
-  "MCw0XSxbMCwtMV0sWzAsNV0sWzAsMV0sWzAsLTFdLFswLDddLFsxLC0yXSxbMSwtMl0sWzQsLTEyOTQ5NjcyOTZdLFsxLC0xXSxb",
-  "MSwtMV0sWzEsLTFdLFswLC0xXSxbMiwxNzk1MjU1MjAyMDAwXSxbMiwxNzk1MjU1MjAxMDAwXSxbMiwxNzk1MjU1MjAyMDAwXV0s",
-  "W1sxLDZdLFsxLDddLFsxLC0xXSxbMCwxXSxbMCwtMV0sWzIsMTc5NTI1NTIwMjAwMF1dLFtbMSw2XSxbMSwwXSxbMCwtMV0sWzAs",
-  "MV0sWzAsLTFdLFswLC0xXSxbMSwtMV0sWzEsLTFdLFsxLC0xXSxbMiwxNzk1MjU1MjA0MDAwXV0sW1swLDBdLFswLDBdLFswLDEx",
-  "XSxbMCwxXSxbMCwtMV0sWzAsMTc5NTI1NTIwMTAwMF1dXSwicHJvZ3JhbXMiOnsiNDQiOiJnaXQifSwib3RoZXJzIjoie1widmVy",
-  "c2lvblwiOjEsXCJzaGFwZXNcIjpbW1tcImtpbmRcIiwxXSxbXCJrZXlcIiwxXSxbXCJ0aW1lTXNcIiwwXSxbXCJnbG9iYWxLZXlc",
-  "IiwxXSxbXCJwcm9tcHRLZXlcIiwxXSxbXCJkdXJhdGlvbk1zXCIsMF1dXSxcInRleHRzXCI6W1widHVybl9lbmRcIixcInR1cm5f",
-  "ZW5kOnU3XCIsXCJwMVwiXSxcInJvd3NcIjpbWzAsMCwxLDE3OTUyNTUyMDcwMDAsMSwyLDYwMDBdXX0ifXUxCnAxCm1zZ18wMTIz",
-  "NDU2Nzg5YQpyZXFfYQpjbGF1ZGUtc29ubmV0LTQtNQp0b29sX3VzZQp0b29sdV8wMUEKQmFzaAptc2dfMDEyMzQ1Njc4OWIKcmVx",
-  "X2IKdG9vbHVfMDFCCkVkaXQKAAYABgAMAAsAAAAA/6EvTQAIAAgAAQAAuAsAALgLAAC4CwAEAAQtAAAAuAsABAEABAAAAwACAADQ",
-  "Bw==",
-].join("");
-
-const SECOND_FORM_FACTS = [
-  {
-    kind: "prompt",
-    key: "prompt:u1",
-    timeMs: 1795255201000,
-    globalKey: "prompt:u1",
-    promptKey: "p1",
-    origin: "human",
-    length: 11,
-  },
-  {
-    kind: "model_call",
-    key: "response:msg_0123456789a:req_a",
-    timeMs: 1795255202000,
-    globalKey: "response:msg_0123456789a:req_a",
-    promptKey: "p1",
-    responseId: "msg_0123456789a",
-    requestId: "req_a",
-    model: "claude-sonnet-4-5",
-    startMs: 1795255201000,
-    endMs: 1795255202000,
-    usage: { input: 4294967294, output: 4294967294, cacheRead: 3000000000 },
-    complete: true,
-    finishReason: "tool_use",
-    asksForTools: true,
-  },
-  {
-    kind: "model_call",
-    key: "response:msg_0123456789b:req_b",
-    timeMs: 1795255205000,
-    globalKey: "response:msg_0123456789b:req_b",
-    promptKey: "p1",
-    responseId: "msg_0123456789b",
-    requestId: "req_b",
-    model: "claude-sonnet-4-5",
-    startMs: 1795255204000,
-    endMs: 1795255205000,
-    usage: { input: 10, output: 9, cacheWrite: 7, cacheWrite5m: 7, cacheWrite1h: 0 },
-    complete: true,
-    finishReason: "tool_use",
-    asksForTools: true,
-  },
-  {
-    kind: "tool_use",
-    key: "use:toolu_01A",
-    timeMs: 1795255202000,
-    globalKey: "use:toolu_01A",
-    promptKey: "p1",
-    callId: "toolu_01A",
-    name: "Bash",
-    executable: "git",
-  },
-  {
-    kind: "tool_use",
-    key: "use:toolu_01B",
-    timeMs: 1795255205000,
-    globalKey: "use:toolu_01B",
-    promptKey: "p1",
-    callId: "toolu_01B",
-    name: "Edit",
-  },
-  {
-    kind: "tool_result",
-    key: "result:toolu_01A",
-    timeMs: 1795255204000,
-    globalKey: "result:toolu_01A",
-    promptKey: "p1",
-    callId: "toolu_01A",
-    status: "error",
-    exitCode: 3,
-  },
-  {
-    kind: "tool_result",
-    key: "result:toolu_01B",
-    timeMs: 1795255206000,
-    globalKey: "result:toolu_01B",
-    promptKey: "p1",
-    callId: "toolu_01B",
-    status: "success",
-    linesAdded: 2,
-    linesRemoved: 1,
-  },
-  {
-    kind: "turn_end",
-    key: "turn_end:u7",
-    timeMs: 1795255207000,
-    globalKey: "turn_end:u7",
-    promptKey: "p1",
-    durationMs: 6000,
-  },
-];

@@ -52,8 +52,7 @@ describe.each(Object.entries(ENTRIES))("mergeEntries of %s", (_, entry) => {
         const names = a.kind === "reported_usage" ? ["byModel"] : [...Object.keys(a), ...Object.keys(b)];
         for (const name of names) {
           // The price list is that of the record whose usage is kept
-          if (name !== "promptKey" && name !== "agentId" && name !== "noListPrice")
-            expect(both[name], name).toBeDefined();
+          if (name !== "promptKey" && name !== "agentId" && name !== "tier") expect(both[name], name).toBeDefined();
         }
         if (a.kind === "reported_usage") return;
         // Of the main conversation and a subagent, one has a copy of the other's
@@ -101,11 +100,11 @@ describe("records of one answer", () => {
       ["alder", "birch"],
       ["birch", "alder"],
     ] as const) {
-      const begun = { ...first, model: one, noListPrice: true as const };
+      const begun = { ...first, model: one, tier: "priority" };
       const answered = { ...first, model: other, usage: { input: 14, output: 96 }, complete: true };
       for (const merged of [mergeEntries(begun, answered), mergeEntries(answered, begun)]) {
         expect(merged).toMatchObject({ model: other, usage: answered.usage });
-        expect(merged).not.toHaveProperty("noListPrice");
+        expect(merged).not.toHaveProperty("tier");
       }
     }
   });

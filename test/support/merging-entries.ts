@@ -52,7 +52,7 @@ export const ENTRIES: Readonly<Record<string, fc.Arbitrary<TranscriptEntry>>> = 
     complete: fc.boolean(),
     finishReason: maybe(fc.constantFrom("end_turn", "tool_use")),
     purpose: maybe(fc.constantFrom("compaction", "memory")),
-    noListPrice: maybe(fc.constant(true as const)),
+    tier: maybe(fc.constantFrom("priority", "unknown")),
   }).map(withModel),
   "model_call with parts of one usage": record({
     kind: fc.constant("model_call" as const),

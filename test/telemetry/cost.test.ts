@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { defined } from "../../src/model/defined.ts";
 import { correctedUsage } from "../../src/model/limits.ts";
-import type { ModelCall } from "../../src/model/model-call.ts";
+import { type ModelCall, UNKNOWN_TIER } from "../../src/model/model-call.ts";
 import type { TokenUsage } from "../../src/model/transcript.ts";
 import { callPrice, PRICE_TABLE } from "../../src/telemetry/cost.ts";
 import { runs } from "../support/whole.ts";
@@ -143,7 +143,7 @@ describe("the price of a call", () => {
 
   test("a call with another price list has no price", () => {
     expect(
-      costNanoUsd({ ...call(SONNET, { input: 1_000, output: 100 }), noListPrice: true }, "anthropic"),
+      costNanoUsd({ ...call(SONNET, { input: 1_000, output: 100 }), tier: UNKNOWN_TIER }, "anthropic"),
     ).toBeUndefined();
   });
 

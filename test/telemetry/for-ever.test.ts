@@ -122,11 +122,13 @@ test("fingerprints that distinguish a store from its copies never change", () =>
 
 test("the encoding of packed history never changes without another version number and a migration", () => {
   const tables = [
-    "T0hUMjQBAAB7InZlcnNpb24iOjIsInRleHRzIjoxNywicm93cyI6WzIsMCwwLDFdLCJjb2x1bW5zIjpbW1sxLDFdLFswLC0xXSxb",
-    "MCwyXSxbMCwtMV0sWzAsLTFdLFswLDBdLFswLC0xXSxbMCw0XSxbNCwzMDAwMDAwMDNdLFsyLDddLFs0LDMwMDAwMDAwMF0sWzAs",
-    "LTFdLFswLC0xXSxbMCwtMV0sWzAsLTFdLFsyLDE3OTUyNTUyMDEwMDBdLFswLDE3OTUyNTUyMDAwMDBdLFsyLDE3OTUyNTUyMDEw",
-    "MDBdXSxbXSxbXSxbWzAsMF0sWzAsMF0sWzAsMl0sWzAsMF0sWzAsLTFdLFswLDE3OTUyNTUyMDAwMDBdXV0sInByb2dyYW1zIjp7",
-    "fSwib3RoZXJzIjpudWxsfXUxCm1zZ18xCm0KbXNnXzIKAAIAAAAAAKPhEQAAtQIAAAAAAKPhEQAA3AUAANwF",
+    "T0hUM7gBAAB7InZlcnNpb24iOjMsInRleHRzIjozMiwidGFibGVzIjp7InByb21wdCI6eyJyb3dzIjoxLCJjb2x1bW5zIjp7Imtl",
+    "eSI6WzAsMl0sImdsb2JhbEtleSI6WzAsLTFdLCJ0aW1lTXMiOlswLDE3OTUyNTUyMDAwMDBdLCJwcm9tcHRLZXkiOlswLDBdLCJv",
+    "cmlnaW4iOlswLDFdLCJsZW5ndGgiOlswLDJdfX0sIm1vZGVsX2NhbGwiOnsicm93cyI6MiwiY29sdW1ucyI6eyJnbG9iYWxLZXki",
+    "OlswLC0xXSwidGltZU1zIjpbMiwxNzk1MjU1MjAxMDAwXSwicHJvbXB0S2V5IjpbMCwwXSwicmVzcG9uc2VJZCI6WzEsM10sIm1v",
+    "ZGVsIjpbMCw0XSwic3RhcnRNcyI6WzAsMTc5NTI1NTIwMDAwMF0sImVuZE1zIjpbMiwxNzk1MjU1MjAxMDAwXSwiaW5wdXQiOls0",
+    "LDMwMDAwMDAwM10sIm91dHB1dCI6WzIsN10sImNhY2hlUmVhZCI6WzQsMzAwMDAwMDAwXSwiY29tcGxldGUiOlswLDBdfX19fXUx",
+    "Cmh1bWFuCnByb21wdDp1MQptc2dfMQptCm1zZ18yAADcBQACAADcBQAAAAAAo+ERAAC1AgAAAAAAo+ER",
   ].join("");
   const text = [
     '{"version":1,"shapes":[[["kind",1],["key",1],["timeMs",0],["globalKey",1],["promptKey",1],["origin",',

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseOwnPrices } from "../../src/config/own-prices.lazy.ts";
 import { loadConfigAndPrices, usePrices } from "../../src/config/own-prices.ts";
-import type { ModelCall } from "../../src/model/model-call.ts";
+import { type ModelCall, UNKNOWN_TIER } from "../../src/model/model-call.ts";
 import { setOwnPrices } from "../../src/model/own-prices.ts";
 import type { TokenUsage } from "../../src/model/transcript.ts";
 import { callPrice, costSource, describePrices, PRICE_TABLE, pricesOfModel } from "../../src/telemetry/cost.ts";
@@ -89,7 +89,7 @@ describe("own prices", () => {
     await load(JSON.stringify(FILE));
     expect(cost("gpt-5.5", { input: 1_000, output: 1, cacheRead: 1 })).toBeUndefined();
     expect(cost("gpt-5.5", { input: 1_000, output: 1, cacheRead: 0 })).toBe(1_000 * 3_000 + 15_000);
-    expect(cost(OPUS, { input: 1, output: 1 }, { noListPrice: true })).toBeUndefined();
+    expect(cost(OPUS, { input: 1, output: 1 }, { tier: UNKNOWN_TIER })).toBeUndefined();
   });
 
   test("of one call change when the prices change", async () => {

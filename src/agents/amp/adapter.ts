@@ -113,7 +113,7 @@ function partsIn(native: string, event: Fields): EventParts | undefined {
         extras: defined<Extras>({
           prompt_id,
           error_type: event["status"] === "error" ? "_OTHER" : undefined,
-        } as Extras),
+        }),
       };
     case "tool.result":
       return toolEnd(event);
@@ -134,6 +134,6 @@ function toolEnd(event: Fields): EventParts | undefined {
       exit_code: "exitCode" in outcome ? outcome.exitCode : undefined,
       error_type: "errorType" in outcome ? outcome.errorType : undefined,
       status_origin: "native",
-    } as Extras),
+    }),
   };
 }

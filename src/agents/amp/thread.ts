@@ -141,7 +141,7 @@ class Walk {
         complete: true,
         finishReason: stop,
         asksForTools: stop === "tool_use" ? true : undefined,
-      } as EntryOf<"model_call">),
+      }),
     );
     return key;
   }
@@ -165,7 +165,7 @@ class Walk {
           promptKey: id,
           origin: "human",
           length: text.length,
-        } as EntryOf<"prompt">),
+        }),
       );
       this.content.push(...contentOf(key, "prompt", text));
     }
@@ -213,7 +213,7 @@ class Walk {
         name,
         executable: executableOf(input?.["cmd"] ?? input?.["command"]),
         files: writesOfCall(EDITORS, name, input),
-      } as EntryOf<"tool_use">),
+      }),
     );
     this.content.push(...contentOf(key, "arguments", block["input"]));
     if (answer !== undefined) this.content.push(...answerPiece(answer, toolCallPart(callId, name)));

@@ -72,7 +72,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
             status_origin: outcome === undefined ? undefined : "native",
           }),
           error_type: cause === "error" ? "_OTHER" : undefined,
-        } as Extras),
+        }),
       },
       intake,
     ),

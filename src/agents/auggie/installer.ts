@@ -1,32 +1,19 @@
 // https://docs.augmentcode.com/cli/hooks.md and the program 0.36.0, read 2026-11-26
 import { join } from "node:path";
-import type { HookCommand } from "../../model/agent.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
-import { oneFile } from "../shared/settings/one-file.ts";
-import {
-  addRegistrations,
-  type Registration,
-  registeredEvents,
-  removeRegistrations,
-} from "../shared/settings/settings.ts";
+import { settingsHooks } from "../shared/settings/settings-hooks.ts";
 import { SOURCE } from "./adapter.ts";
 
-export default oneFile({
-  scopes: ["user", "project"],
+export default settingsHooks({
   path: (scope, target) => join(scope === "user" ? target.home : target.project, ".augment", "settings.json"),
-  add: (text, { command }) => addRegistrations(text, registrationsFor(command)),
-  remove: removeRegistrations,
-  registered: registeredEvents,
-  managed: {
-    // The same page and https://docs.augmentcode.com/cli/settings, read 2026-11-27: hooks of all files run, and this one cannot be
-    // overridden
-    path: (platform) =>
-      platform === "win32" ? "C:\\ProgramData\\Augment\\settings.json" : "/etc/augment/settings.json",
-    add: (text, command) => addRegistrations(text, registrationsFor(command)),
-    remove: removeRegistrations,
-    registered: registeredEvents,
-  },
+  // Without a matcher a hook runs for every tool
+  registrations: (command) =>
+    registrationsOf(SOURCE, EVENTS, command, (line) => ({ type: "command", command: line, timeout: TIMEOUT_MS })),
+  // The same page and https://docs.augmentcode.com/cli/settings, read 2026-11-27: hooks of all files run, and this one cannot be
+  // overridden
+  managedPath: (platform) =>
+    platform === "win32" ? "C:\\ProgramData\\Augment\\settings.json" : "/etc/augment/settings.json",
   detect: detectBy("auggie", ({ home }) => [join(home, ".augment")]),
 });
 
@@ -44,7 +31,3 @@ const EVENTS: readonly HookEvent[] = [
   { event: "Stop", drain: "yes" },
   { event: "SessionEnd", drain: "yes" },
 ];
-
-/** Without a matcher a hook runs for every tool. */
-const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  registrationsOf(SOURCE, EVENTS, command, (line) => ({ type: "command", command: line, timeout: TIMEOUT_MS }));

@@ -139,7 +139,7 @@ class Walk {
         agentType: name,
         // With several calls in the answer it is not known which one
         parentCallId: candidates.length === 1 ? candidates[0]?.split(" ")[1] : undefined,
-      } as EntryOf<"subagent">),
+      }),
     );
     for (const state of history) this.exchange(state, { agentId });
   }
@@ -178,7 +178,7 @@ class Walk {
         key: `interruption:${id}`,
         timeMs: this.#timeMs,
         promptKey: place.promptKey,
-      } as EntryOf<"interruption">),
+      }),
     );
   }
 
@@ -208,7 +208,7 @@ class Walk {
         usage,
         complete,
         asksForTools: asksForTools ? true : undefined,
-      } as EntryOf<"model_call">),
+      }),
     );
   }
 
@@ -235,7 +235,7 @@ class Walk {
         mcpServer: asString(use["mcp_server_name"]),
         inputDigest: inputDigest(input),
         files: writesOfCall(EDITORS, name, input),
-      } as EntryOf<"tool_use">),
+      }),
     );
     this.content.push(...contentOf(key, "arguments", input));
     this.content.push(...answerPiece(`call:${request}`, toolCallPart(callId, name)));
@@ -264,7 +264,7 @@ class Walk {
         durationMs,
         linesAdded: countIn(lines?.["tool_lines_added"]),
         linesRemoved: countIn(lines?.["tool_lines_deleted"]),
-      } as EntryOf<"tool_result">),
+      }),
     );
     this.content.push(...contentOf(key, "result", result["content"]));
   }
@@ -282,7 +282,7 @@ function usageOf(parts: readonly Fields[]): TokenUsage | undefined {
     output,
     cacheRead,
     cacheWrite,
-  } as TokenUsage);
+  });
 }
 
 const hasCalls = (nodes: readonly Fields[]): boolean => nodes.some((node) => node["type"] === TOOL_USE);

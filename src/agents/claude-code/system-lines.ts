@@ -72,7 +72,7 @@ export function costLine(context: LineContext): void {
         output: asCount(u["outputTokens"]),
         cacheRead,
         cacheWrite,
-      } as TokenUsage),
+      }),
       ...(typeof costUsd === "number" && costUsd >= 0 && { costUsd }),
     };
   }

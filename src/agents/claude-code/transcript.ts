@@ -7,7 +7,6 @@ import { readSmall } from "../shared/transcript/open.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
 import { lineContent } from "./content.ts";
 import { type LineState, lineState } from "./line-context.ts";
-import { KINDS } from "./line-kinds.ts";
 import { readLine } from "./lines.ts";
 import { files, locate } from "./places.ts";
 import { MAX_META_BYTES, metaPath, subagentEntry } from "./subagent.ts";
@@ -53,6 +52,15 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
 }
 
 // --- internal ---
+
+/** Kinds of lines in recordings or in public transcript readers, with or without facts. */
+const KINDS: readonly string[] =
+  `user assistant system attachment api-request api-request-blob api-request-shape atis-latch
+  cost-state last-prompt tools-used queue-operation mode permission-mode progress file-history-snapshot relocated
+  worktree-state summary custom-title agent-name agent-color tag pr-link ai-title content-replacement agent-setting
+  task-summary file-history-delta attribution-snapshot speculation-accept marble-origami-commit marble-origami-snapshot
+  isolation-latch bridge-session fork-context-ref continued-in ended frame-link artifact-comment-monitor
+  artifact-autoreact-ledger`.split(/\s+/);
 
 const listed = (moved: string): readonly string[] =>
   moved

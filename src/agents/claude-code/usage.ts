@@ -1,4 +1,5 @@
 import { sumKnown, withParts } from "../../model/known.ts";
+import { UNKNOWN_TIER } from "../../model/model-call.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asArray, asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
 import type { Line } from "./line-context.ts";
@@ -36,7 +37,7 @@ export function usageOf(usage: Line | undefined): TokenUsage | undefined {
 export function tierOf(usage: Line | undefined): string | undefined {
   const tier = usage?.["service_tier"];
   const parts = [
-    ...(LISTED_TIERS.has(tier ?? null) ? [] : [asCode(asString(tier)) ?? "unknown"]),
+    ...(LISTED_TIERS.has(tier ?? null) ? [] : [asCode(asString(tier)) ?? UNKNOWN_TIER]),
     ...(usage?.["speed"] === "fast" ? ["fast"] : []),
     ...(usage?.["inference_geo"] === "us" ? ["us"] : []),
   ];

@@ -268,6 +268,6 @@ function usageOf(metrics: Message | undefined): TokenUsage | undefined {
     output: asCount(metrics?.["outputTokens"]),
     cacheRead: asCount(metrics?.["cacheReadTokens"]),
     cacheWrite: asCount(metrics?.["cacheWriteTokens"]),
-  } as TokenUsage);
+  });
   return Object.keys(counts).length === 0 ? undefined : counts;
 }

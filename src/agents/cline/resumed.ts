@@ -43,7 +43,7 @@ export function taskSum(message: Message, path: string, endMs: number): readonly
     input: isCached ? undefined : count("inputTokens") || undefined,
     output: count("outputTokens") || undefined,
     cacheRead: cacheRead || undefined,
-  } as TokenUsage);
+  });
   if (Object.keys(usage).length === 0) return [];
   const startMs = Number(basename(path, MESSAGES_ENDING)) - 1;
   return [
@@ -56,7 +56,7 @@ export function taskSum(message: Message, path: string, endMs: number): readonly
       usage,
       complete: true,
       covers: "removed",
-    } as EntryOf<"model_call">),
+    }),
   ];
 }
 

@@ -68,7 +68,7 @@ export class TaskModels {
         input: sumKnown([sum?.input, usage?.input]),
         output: sumKnown([sum?.output, usage?.output]),
         costUsd: sumKnown([sum?.costUsd, costUsd]),
-      } as Sum),
+      }),
     );
   }
 

@@ -24,7 +24,7 @@ export function usageOf(figures: Figures, providers: readonly string[]): TokenUs
     output: output || undefined,
     cacheRead: reads || undefined,
     cacheWrite: areWrites ? writes || undefined : undefined,
-  } as TokenUsage);
+  });
   return Object.keys(usage).length === 0 ? undefined : usage;
 }
 

@@ -36,8 +36,6 @@ export interface LineState {
   provider: string | undefined;
   /** The thread's service tier, if it is not the standard one. */
   tier: string | undefined;
-  /** It is in such a tier, whose name earlier versions did not store. */
-  hasOtherPrice: true | undefined;
   /** Web searches of the current answer so far. */
   searches: number | undefined;
   /** Time of the model's last input. */
@@ -103,7 +101,6 @@ export const lineState = (
   model: undefined,
   provider: undefined,
   tier: undefined,
-  hasOtherPrice: undefined,
   searches: undefined,
   inputMs: undefined,
   answer: undefined,

@@ -45,11 +45,11 @@ export function readLine(line: JsonLine, state: LineState, sink: FactSink): unkn
   const kind = o["type"];
   if (state.copied !== true) readKind(kind, { p, timeMs, state, sink });
   else {
-    // Copied lines set the totals and the model; everything else counts in the original file
+    // Copied lines set the totals, the model and its tier; everything else counts in the original file
     const copy = { ...state };
     readKind(kind, { p, timeMs, state: copy, sink: new EntrySink() });
     state.model = copy.model;
-    state.hasOtherPrice = copy.hasOtherPrice;
+    state.tier = copy.tier;
     state.series = copy.series?.map(({ calls: _, ...series }) => series);
     state.seenTotals = copy.seenTotals;
   }

@@ -121,7 +121,7 @@ function callOf(
   usage: TokenUsage | undefined,
   { key, globalKey, responseId }: CallIds,
 ): CountedCall {
-  const { answer, inputMs, model, provider, tier, hasOtherPrice, searches } = state;
+  const { answer, inputMs, model, provider, tier, searches } = state;
   const endMs = answer?.endMs ?? timeMs;
   const fact: FactOf<"model_call"> = {
     responseId,
@@ -133,7 +133,6 @@ function callOf(
     complete: true,
     asksForTools: answer?.asksForTools,
     tier,
-    noListPrice: hasOtherPrice,
     webSearches: searches,
   };
   state.searches = undefined;

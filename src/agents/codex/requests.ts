@@ -36,7 +36,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
         httpStatus: failure.http_status,
         // Whether it was retried is known only from later events
         final: false,
-      } as EntryOf<"model_error">),
+      }),
     ];
   }
   const usage = usageOf(p["token_usage"]);
@@ -49,7 +49,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
       endMs: intake.timeMs,
       usage,
       complete: true,
-    } as EntryOf<"model_call">),
+    }),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { UNKNOWN_TIER } from "../../model/model-call.ts";
 import { asCode, asString } from "../shared/payload/json.ts";
 import type { Line, LineState } from "./line-context.ts";
 
@@ -9,8 +10,7 @@ import type { Line, LineState } from "./line-context.ts";
 export function enterTier(state: LineState, settings: Line | undefined): void {
   if (settings === undefined || !("service_tier" in settings)) return;
   const tier = settings["service_tier"];
-  state.tier = LISTED.has(tier) ? undefined : (asCode(asString(tier)) ?? "unknown");
-  state.hasOtherPrice = undefined;
+  state.tier = LISTED.has(tier) ? undefined : (asCode(asString(tier)) ?? UNKNOWN_TIER);
 }
 
 // --- internal ---

@@ -57,7 +57,7 @@ function requestEntries(request: Fields): readonly TranscriptEntry[] {
     promptKey: id,
     origin: "human",
     length: text?.length,
-  } as EntryOf<"prompt">);
+  });
   return [prompt, ...callsOf(request, id, timeMs), ...summariesOf(request, id, timeMs)];
 }
 
@@ -97,7 +97,7 @@ function callsOf(request: Fields, id: string, timeMs: number): readonly EntryOf<
       usage: isLast ? usage : undefined,
       complete: true,
       asksForTools: asArray(round["toolCalls"]).length > 0 ? true : undefined,
-    } as EntryOf<"model_call">);
+    });
   });
 }
 
@@ -123,7 +123,7 @@ function summariesOf(request: Fields, id: string, timeMs: number): readonly Tran
       endMs: timeMs,
       usage: counts,
       complete: true,
-    } as EntryOf<"model_call">);
+    });
     return [{ kind: "compaction", key: `compaction:${id}:${at}`, timeMs, promptKey: id }, call];
   });
 }

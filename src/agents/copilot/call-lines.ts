@@ -36,7 +36,7 @@ export function usageRecord(context: LineContext): LineResult {
     finishReason,
     // Some servers finish with "stop" although the answer contains tool calls
     asksForTools: (toolCount === undefined ? finishReason === "tool_calls" : toolCount > 0) ? true : undefined,
-  } as EntryOf<"model_call">);
+  });
   return { entries: [entry], state: { ...context.state, hasRecords: true } };
 }
 
@@ -57,7 +57,7 @@ export function assistantMessage(context: LineContext): LineResult {
     endMs: context.timeMs,
     complete: true,
     asksForTools: asArray(data["toolRequests"]).length > 0 ? true : undefined,
-  } as EntryOf<"model_call">);
+  });
   const { entries, state } = withAnswer(context, key);
   return { entries: [answer, ...entries], state };
 }

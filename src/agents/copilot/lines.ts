@@ -155,7 +155,7 @@ function prompt(context: LineContext, origin: EntryOf<"prompt">["origin"]): Line
     ...entryBase({ ...context, state }, `prompt:${context.id}`),
     origin,
     length: lengthOf(context.data),
-  } as EntryOf<"prompt">);
+  });
   return { entries: [entry], state };
 }
 
@@ -196,7 +196,7 @@ function sessionError(context: LineContext): LineResult {
       errorType: asCode(data["errorCode"]) ?? asCode(data["providerErrorType"]) ?? errorType,
       httpStatus,
       final: true,
-    } as EntryOf<"model_error">),
+    }),
   );
 }
 
@@ -231,6 +231,6 @@ function compaction(context: LineContext): LineResult {
     kind: "compaction",
     ...entryBase(context, `compaction:${context.id}`),
     trigger,
-  } as EntryOf<"compaction">);
+  });
   return { entries: [entry], state };
 }

@@ -91,7 +91,7 @@ function recordOf(context: LineContext, run: RunSums, name: string, model: strin
     usage: known === undefined ? { output } : { ...known, output: sumKnown([known.output, output]) },
     complete: true,
     covers: "turn",
-  } as Call);
+  });
 }
 
 /**

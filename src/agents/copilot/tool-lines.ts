@@ -43,7 +43,7 @@ export function toolUse(context: LineContext): LineResult {
     mcpServer: asString(data["mcpServerName"]),
     inputDigest: inputDigest(input),
     files: someOf(writesOfCall(name, input)),
-  } as EntryOf<"tool_use">);
+  });
   if (context.agentId !== undefined) return { entries: [entry], state };
   const openCalls = [...(state.openCalls ?? []).slice(1 - REMEMBERED_CALLS), callId];
   return { entries: [entry], state: { ...state, openCalls } };
@@ -108,7 +108,7 @@ export function subagent(context: LineContext): LineResult {
     ...entryBase({ ...context, agentId }, `subagent:${agentId}`),
     agentType: asString(data["agentType"]) ?? asString(data["agentName"]),
     parentCallId: callId === undefined ? undefined : spawningCall(context, callId),
-  } as EntryOf<"subagent">);
+  });
   // Hooks of the subagent have the subagent's session id; in 1.0.60 and 1.0.75 they do not name the parent
   const session: EntryOf<"session"> = {
     kind: "session",
@@ -124,15 +124,18 @@ const someOf = <T>(list: readonly T[]): readonly T[] | undefined => (list.length
 
 const REMEMBERED_CALLS = 200;
 
-type CallOutcome = { readonly [K in "status" | "errorType" | "exitCode" | "linesAdded" | "linesRemoved"]?: unknown };
+type Ended = EntryOf<"tool_result">;
+type CallOutcome = Pick<Ended, "status"> & {
+  readonly [K in "errorType" | "exitCode" | "linesAdded" | "linesRemoved"]?: Ended[K] | undefined;
+};
 
 const callEnd = (context: LineContext, callId: string, outcome: CallOutcome) =>
-  defined<EntryOf<"tool_result">>({
+  defined<Ended>({
     kind: "tool_result",
     ...entryBase(context, `result:${callId}`),
     callId,
     ...outcome,
-  } as EntryOf<"tool_result">);
+  });
 
 const DENIED: CallOutcome = { status: "denied" };
 const INTERRUPTED: CallOutcome = { status: "error", errorType: "interrupted" };

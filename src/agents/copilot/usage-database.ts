@@ -101,5 +101,5 @@ function callOf(row: Row): EntryOf<"model_call"> {
     complete: true,
     finishReason,
     asksForTools: finishReason === "tool_calls" ? true : undefined,
-  } as EntryOf<"model_call">);
+  });
 }

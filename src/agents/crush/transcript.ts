@@ -14,10 +14,10 @@ import type {
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
+import { firstRowsOf, idsByFirstRow } from "../shared/transcript/first-calls.ts";
 import { type MessageTable, readMessages, tableMemo } from "../shared/transcript/message-table.ts";
 import { type Dated, located, oldestFirst, reportProblem } from "../shared/transcript/past.ts";
 import { openDatabase, queryDatabase, type View } from "../shared/transcript/sqlite.ts";
-import { uniqueCallIds } from "./calls.ts";
 import { messagesContent } from "./content.ts";
 import { DATABASE, databasesBelow, dataFolders, projectOf } from "./places.ts";
 import { callRows, type MessageRow, messageAt, messagesAfter, messagesById } from "./rows.ts";
@@ -98,6 +98,14 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
 
 // --- internal ---
 
+/** Makes call ids unique within these sessions: a session, and all its subagents after it. */
+const uniqueCallIds = (db: View, sessionIds: readonly string[]) =>
+  idsByFirstRow(() =>
+    firstRowsOf(
+      sessionIds.flatMap((id) => callRows(db, id).map(({ callId, messageId }) => ({ callId, rowId: messageId }))),
+    ),
+  );
+
 const TABLES = ["sessions", "messages"];
 
 const queryIn = <T>(path: string, roots: readonly string[] | undefined, select: (db: View) => T): Promise<T> =>
@@ -124,7 +132,7 @@ function beginning(
     agentType: call?.name,
     parentCallId: start === undefined ? undefined : session.callIdOf(start.callId, start.messageId),
     parentAgentId: parent.id === root.id ? undefined : parent.id,
-  } as EntryOf<"subagent">);
+  });
 }
 
 const sessionEntry = (
@@ -138,4 +146,4 @@ const sessionEntry = (
     timeMs: row.createdMs,
     cwd,
     parentSessionId,
-  } as EntryOf<"session">);
+  });

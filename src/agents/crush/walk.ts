@@ -79,7 +79,7 @@ function userMessage(row: MessageRow, createdMs: number, state: WalkState, sessi
     promptKey: row.id,
     origin: "human",
     length: texts.length === 0 ? undefined : texts.reduce((sum, text) => sum + text.length, 0),
-  } as EntryOf<"prompt">);
+  });
   return { entries: [prompt], state: { ...rest, promptKey: row.id }, isOpen: false };
 }
 
@@ -164,7 +164,7 @@ function modelCallOf(row: MessageRow, step: Step, place: Place): readonly Transc
       purpose: row.isSummary ? "compaction" : undefined,
       finishReason: asCode(reason),
       asksForTools: reason === "tool_use" ? true : undefined,
-    } as EntryOf<"model_call">),
+    }),
   ];
 }
 
@@ -223,7 +223,7 @@ function toolUse(part: PartRow, callId: string, messageId: string, createdMs: nu
     mcpServer: /^mcp_([^_]+)_/.exec(part.name ?? "")?.[1],
     inputDigest: inputDigest(input),
     files: writesOfCall(EDITORS, part.name, input),
-  } as EntryOf<"tool_use">);
+  });
 }
 
 const results = (
@@ -246,6 +246,6 @@ const results = (
         linesRemoved: part.linesRemoved,
         durationMs:
           part.startMs === undefined || part.endMs === undefined ? undefined : Math.max(0, part.endMs - part.startMs),
-      } as EntryOf<"tool_result">),
+      }),
     ];
   });

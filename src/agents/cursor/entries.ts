@@ -83,7 +83,7 @@ function usageOf(p: Payload["p"]): TokenUsage | undefined {
     output: asCount(p["output_tokens"]),
     cacheRead,
     cacheWrite,
-  } as TokenUsage);
+  });
   return Object.keys(counts).length === 0 ? undefined : counts;
 }
 

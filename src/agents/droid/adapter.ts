@@ -74,7 +74,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
           continues: isResumed && type === "session.start" ? "same-session" : undefined,
           native_reason: type === "session.end" ? asCode(p["reason"]) : undefined,
           trigger: type === "compaction" ? asCode(p["trigger"]) : undefined,
-        } as Extras),
+        }),
       },
       intake,
     ),

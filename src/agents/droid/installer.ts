@@ -1,32 +1,22 @@
 // https://docs.factory.ai/reference/hooks-reference.md and recordings of 0.225.2, read 2026-11-26
 
 import { join } from "node:path";
-import type { HookCommand } from "../../model/agent.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
-import { oneFile } from "../shared/settings/one-file.ts";
-import {
-  addRegistrations,
-  type Registration,
-  registeredEvents,
-  removeRegistrations,
-} from "../shared/settings/settings.ts";
+import { settingsHooks } from "../shared/settings/settings-hooks.ts";
 import { check, managedPath } from "./check.ts";
 
-export default oneFile({
-  scopes: ["user", "project"],
+export default settingsHooks({
   path: (scope, target) => join(scope === "user" ? target.home : target.project, ".factory", "settings.json"),
-  add: (text, { command }) => addRegistrations(text, registrationsFor(command)),
-  remove: removeRegistrations,
-  registered: registeredEvents,
+  registrations: (command) =>
+    registrationsOf("droid", EVENTS, command, (line, { event }) => ({
+      type: "command",
+      command: line,
+      timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
+    })),
   check,
-  managed: {
-    // Where the program 0.225.2 reads an administrator's settings, with `hooks` among them; read 2026-11-27, not run
-    path: managedPath,
-    add: (text, command) => addRegistrations(text, registrationsFor(command)),
-    remove: removeRegistrations,
-    registered: registeredEvents,
-  },
+  // Where the program 0.225.2 reads an administrator's settings, with `hooks` among them; read 2026-11-27, not run
+  managedPath,
   detect: detectBy("droid", ({ home }) => [join(home, ".factory")]),
 });
 
@@ -46,10 +36,3 @@ const EVENTS: readonly HookEvent[] = [
   { event: "Stop", drain: "yes" },
   { event: "SessionEnd", drain: "yes" },
 ];
-
-const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  registrationsOf("droid", EVENTS, command, (line, { event }) => ({
-    type: "command",
-    command: line,
-    timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
-  }));

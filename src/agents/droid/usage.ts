@@ -24,7 +24,7 @@ export function sumOf(path: string, roots: readonly string[] | undefined): Token
     output,
     cacheRead,
     cacheWrite,
-  } as TokenUsage);
+  });
 }
 
 /** The provider's name of a model. The user's own models have other ids, which only the settings resolve. */

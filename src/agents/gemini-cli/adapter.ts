@@ -49,7 +49,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   // The payload's time distinguishes two equal calls; without a time, the process does
   const digest = payloadDigest(payload);
   const key = timeMs === undefined ? `${digest}:${intake.hookPid ?? ""}` : digest;
-  const extras = defined<Extras>({ ...parsed.extras, transcript_path: asString(p["transcript_path"]) } as Extras);
+  const extras = defined<Extras>({ ...parsed.extras, transcript_path: asString(p["transcript_path"]) });
   return [eventOf({ ...parsed, source: SOURCE, native, session, cwd, timeMs, key, extras }, intake)];
 }
 
@@ -73,7 +73,7 @@ function eventFrom(native: string, p: Payload): NativeEvent | undefined {
         extras: defined<Extras>({
           start_origin: origin,
           continues: origin === "resume" ? "same-session" : undefined,
-        } as Extras),
+        }),
       };
     }
     case "SessionEnd": {
@@ -108,7 +108,7 @@ function eventFrom(native: string, p: Payload): NativeEvent | undefined {
       const trigger = asCode(p["notification_type"]);
       return {
         type: trigger === "ToolPermission" ? "permission" : "notice",
-        extras: defined<Extras>({ trigger } as Extras),
+        extras: defined<Extras>({ trigger }),
       };
     }
     default:
@@ -129,7 +129,7 @@ function toolExtras(p: Payload): Extras {
     input_digest: inputDigest(input),
     executable: p["tool_name"] === SHELL_TOOL ? executableOf(asObject(input)?.["command"]) : undefined,
     mcp_server: asString(asObject(p["mcp_context"])?.["server_name"]),
-  } as Extras);
+  });
 }
 
 function toolEnd(p: Payload): NativeEvent {
@@ -149,7 +149,7 @@ function toolEnd(p: Payload): NativeEvent {
       exit_code: exitCodeIn(name, text),
       lines_added: lines?.added,
       lines_removed: lines?.removed,
-    } as Extras),
+    }),
   };
 }
 

@@ -1,33 +1,26 @@
 // https://geminicli.com/docs/hooks/ and the source of 0.21.3, 0.25.0, 0.26.0 and 0.61.0, read 2026-11-21
 
 import { join } from "node:path";
-import type { HookCommand } from "../../model/agent.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
-import { oneFile } from "../shared/settings/one-file.ts";
-import {
-  addRegistrations,
-  type Registration,
-  registeredEvents,
-  removeRegistrations,
-} from "../shared/settings/settings.ts";
+import { settingsHooks } from "../shared/settings/settings-hooks.ts";
 import { check } from "./check.ts";
 import { HOOK_NAME, homeOf, NOT_EVENTS, settingsPath, systemSettingsPath } from "./settings.ts";
 
-export default oneFile({
-  scopes: ["user", "project"],
+export default settingsHooks({
   path: settingsPath,
-  add: (text, { command }) => addRegistrations(text, registrationsFor(command), NOT_EVENTS),
-  remove: (text) => removeRegistrations(text, NOT_EVENTS),
-  registered: registeredEvents,
+  // Without a matcher a hook runs for every tool and every origin. Async hooks do not exist
+  registrations: (command) =>
+    registrationsOf("gemini-cli", EVENTS, command, (line) => ({
+      type: "command",
+      name: HOOK_NAME,
+      command: line,
+      timeout: TIMEOUT_MS,
+    })),
+  notEvents: NOT_EVENTS,
   check,
-  managed: {
-    // https://geminicli.com/docs/cli/enterprise/: the system settings file, whose lists are merged, read 2026-11-27; not run
-    path: (platform) => systemSettingsPath({ env: {} }, platform),
-    add: (text, command) => addRegistrations(text, registrationsFor(command), NOT_EVENTS),
-    remove: (text) => removeRegistrations(text, NOT_EVENTS),
-    registered: registeredEvents,
-  },
+  // https://geminicli.com/docs/cli/enterprise/: the system settings file, whose lists are merged, read 2026-11-27; not run
+  managedPath: (platform) => systemSettingsPath({ env: {} }, platform),
   // Other programs create the folder too, so it does not prove that Gemini CLI is installed
   detect: detectBy("gemini", (target) => ["settings.json", "tmp"].map((name) => join(homeOf(target), ".gemini", name))),
 });
@@ -53,12 +46,3 @@ const EVENTS: readonly HookEvent[] = [
   { event: "AfterAgent", drain: "yes" },
   { event: "SessionEnd", drain: "yes" },
 ];
-
-/** Without a matcher a hook runs for every tool and every origin. Async hooks do not exist. */
-const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  registrationsOf("gemini-cli", EVENTS, command, (line) => ({
-    type: "command",
-    name: HOOK_NAME,
-    command: line,
-    timeout: TIMEOUT_MS,
-  }));

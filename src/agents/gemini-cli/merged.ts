@@ -186,4 +186,4 @@ const lostAnswer = (
     endMs: requestedMs,
     complete: true,
     asksForTools: context.agentId === callId ? undefined : true,
-  } as EntryOf<"model_call">);
+  });

@@ -69,7 +69,7 @@ function userMessage(context: MessageContext): Read {
     ...entryBase({ ...context, state: next }, `prompt:${id}`, `prompt:${id}`),
     origin: "human",
     length: text?.length,
-  } as EntryOf<"prompt">);
+  });
   return { entries: [prompt], state: next };
 }
 
@@ -104,7 +104,7 @@ function answer(context: MessageContext): Read {
     usage: tokens && usageOf(tokens),
     complete: true,
     asksForTools: calls.length > 0 ? true : undefined,
-  } as EntryOf<"model_call">);
+  });
   const { repeating: _, ...kept } = state;
   const tools = callEntries(context, calls);
   const endsMs = tools.filter((entry) => entry.kind === "tool_result").map((entry) => entry.timeMs);
@@ -133,7 +133,7 @@ function usageOf(tokens: Fields): TokenUsage | undefined {
     output: hasMore && reasoning === undefined ? undefined : withParts(output, reasoning),
     cacheRead: asCount(tokens["cached"]),
     reasoning,
-  } as TokenUsage);
+  });
   return Object.keys(counts).length === 0 ? undefined : counts;
 }
 
@@ -166,6 +166,6 @@ function failure(context: MessageContext): readonly TranscriptEntry[] {
       errorType: code ?? status ?? "_OTHER",
       httpStatus: status === undefined ? undefined : Number(status),
       final: true,
-    } as EntryOf<"model_error">),
+    }),
   ];
 }

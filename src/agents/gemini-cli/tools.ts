@@ -35,7 +35,7 @@ export function callEntries(context: MessageContext, calls: readonly unknown[]):
       executable: name === SHELL_TOOL ? executableOf(args?.["command"]) : undefined,
       mcpServer: /\((.+) MCP Server\)$/.exec(asString(call["displayName"]) ?? "")?.[1],
       inputDigest: inputDigest(call["args"]),
-    } as EntryOf<"tool_use">);
+    });
     const ended = { ...context, timeMs: endMs };
     return [use, ...resultOf(ended, callId, name, call), ...subagentOf(ended, callId, name, call)];
   });
@@ -93,7 +93,7 @@ function resultOf(context: MessageContext, callId: string, name: string, call: F
       linesRemoved: lines?.removed,
       spawnedAgentId: asString(call["agentId"]),
       files: isSuccess && EDITORS.has(name) ? writesOfDisplay(call["resultDisplay"], given) : undefined,
-    } as EntryOf<"tool_result">),
+    }),
   ];
 }
 
@@ -121,6 +121,6 @@ function subagentOf(context: MessageContext, callId: string, name: string, call:
       agentType,
       parentCallId: callId,
       parentAgentId: context.agentId,
-    } as EntryOf<"subagent">),
+    }),
   ];
 }

@@ -143,5 +143,5 @@ async function beginning(file: TranscriptFile, o: Fields, timeMs: number): Promi
   const root = await readSmall(join(dirname(dirname(file.path)), ".project_root"), MAX_ROOT_BYTES, file.roots);
   const cwd = asString(root?.bytes.toString("utf8").trim());
   if (cwd === undefined) return [];
-  return [defined<EntryOf<"session">>({ kind: "session", key: "session", timeMs: startMs, cwd } as EntryOf<"session">)];
+  return [defined<EntryOf<"session">>({ kind: "session", key: "session", timeMs: startMs, cwd })];
 }

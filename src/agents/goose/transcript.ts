@@ -16,14 +16,14 @@ import { defined } from "../../model/defined.ts";
 import { EntrySink } from "../../model/entry-sink.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
+import { firstRowsOf, idsByFirstRow } from "../shared/transcript/first-calls.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";
 import { foldersBelow, located, oldestFirst, reportProblem } from "../shared/transcript/past.ts";
 import { openDatabase, queryDatabase, UNREADABLE_ROW, type View } from "../shared/transcript/sqlite.ts";
 import { countUnknown } from "../shared/transcript/unread-usage.ts";
-import { uniqueCallIds } from "./calls.ts";
 import { sessionContent } from "./content.ts";
 import { databasesIn, LAYOUTS, sessionFolders } from "./places.ts";
-import { callThatStarted, ledgerRows, messageRows, SESSIONS, type SessionRow, TABLES } from "./rows.ts";
+import { callRows, callThatStarted, ledgerRows, messageRows, SESSIONS, type SessionRow, TABLES } from "./rows.ts";
 import { isPrompt, walk } from "./walk.ts";
 
 export default { roots: sessionFolders, locate, files, originsOf, read } satisfies TranscriptReader;
@@ -104,6 +104,10 @@ async function* read(file: TranscriptFile, _from: Offset, wanted: ReadOptions = 
 
 // --- internal ---
 
+/** Makes call ids unique within these sessions: a session, and all its subagents after it. */
+const uniqueCallIds = (db: View, sessionIds: readonly string[]) =>
+  idsByFirstRow(() => firstRowsOf(sessionIds.flatMap((id) => callRows(db, id))));
+
 const queryIn = <T>(path: string, roots: readonly string[] | undefined, select: (db: View) => T): Promise<T> =>
   queryDatabase({ path, roots, tables: TABLES }, select);
 
@@ -148,7 +152,7 @@ function subagentEntry(db: View, row: SessionRow, parent: SessionRow, root: Sess
     parentCallId: isCounted ? undefined : callId,
     parentGivenId: isCounted ? callId : undefined,
     parentAgentId: parent.id === root.id ? undefined : parent.id,
-  } as EntryOf<"subagent">);
+  });
 }
 
 const sessionEntry = (row: SessionRow, parentSessionId: string | undefined): EntryOf<"session"> =>
@@ -158,4 +162,4 @@ const sessionEntry = (row: SessionRow, parentSessionId: string | undefined): Ent
     timeMs: row.createdMs,
     cwd: row.directory,
     parentSessionId,
-  } as EntryOf<"session">);
+  });

@@ -1,13 +1,12 @@
 import { isSequenceNumber } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import { lostCallKey } from "../../model/lost-calls.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { callsOf, type LedgerCall, responseIdOf } from "./ledger.ts";
 import { EDITORS } from "./names.ts";
-import { outcomeOf } from "./outcome.ts";
 import type { Figures, LedgerRow, MessageRow, PartRow } from "./rows.ts";
 
 /** The session being processed. */
@@ -40,6 +39,15 @@ export function walk(
 }
 
 // --- internal ---
+
+/** How a call ended. */
+function outcomeOf({ isFailed, error }: PartRow): { readonly status: ToolStatus } {
+  if (!isFailed) return { status: "success" };
+  return { status: DENIED.test(error ?? "") ? "denied" : "error" };
+}
+
+/** By a hook, by the user, or by the mode in which no tool runs. */
+const DENIED = /Tool call denied by policy hook\b|The user has declined to run this tool|denied by the user\b/i;
 
 interface Place {
   readonly promptKey?: string;
@@ -176,7 +184,7 @@ function promptEntry({ id, createdMs, parts }: MessageRow): EntryOf<"prompt"> {
     promptKey: id,
     origin: "human",
     length: texts.length === 0 ? undefined : texts.reduce((sum, text) => sum + text.length, 0),
-  } as EntryOf<"prompt">);
+  });
 }
 
 const toolUse = (part: PartRow, callId: string, row: MessageRow): EntryOf<"tool_use"> =>
@@ -189,7 +197,7 @@ const toolUse = (part: PartRow, callId: string, row: MessageRow): EntryOf<"tool_
     name: part.name ?? "unknown",
     executable: executableOf(part.command),
     files: writesOfCall(EDITORS, part.name, part.edit),
-  } as EntryOf<"tool_use">);
+  });
 
 const toolResult = (part: PartRow, callId: string, row: MessageRow, endMs: number): EntryOf<"tool_result"> =>
   defined<EntryOf<"tool_result">>({
@@ -200,7 +208,7 @@ const toolResult = (part: PartRow, callId: string, row: MessageRow, endMs: numbe
     ...outcomeOf(part),
     exitCode: part.exitCode,
     spawnedAgentId: part.spawned,
-  } as EntryOf<"tool_result">);
+  });
 
 /** Versions without a ledger have the usage in the messages only. */
 const recordedCalls = (messages: readonly MessageRow[]): readonly LedgerCall[] =>
@@ -236,12 +244,12 @@ function callEntries(
     complete: true,
     purpose: row.isCompaction ? "compaction" : undefined,
     asksForTools: asksForTools ? true : undefined,
-  } as EntryOf<"model_call">);
+  });
   const compaction = { kind: "compaction", key: `compaction:${row.id}`, timeMs: row.createdMs, ...place } as const;
   return row.isCompaction ? [call, compaction] : [call];
 }
 
 function usageOf({ input, output, cacheRead, cacheWrite }: Figures): TokenUsage | undefined {
-  const usage = defined<TokenUsage>({ input, output, cacheRead, cacheWrite } as TokenUsage);
+  const usage = defined<TokenUsage>({ input, output, cacheRead, cacheWrite });
   return Object.keys(usage).length === 0 ? undefined : usage;
 }

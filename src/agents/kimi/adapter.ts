@@ -53,7 +53,7 @@ function eventFrom(native: string, p: Payload): NativeEvent | undefined {
       const extras = defined<Extras>({
         start_origin: origin,
         continues: origin === "resume" ? "same-session" : undefined,
-      } as Extras);
+      });
       return { type: "session.start", extras, ...(origin === "startup" && { once: origin }) };
     }
     case "SessionEnd":
@@ -85,21 +85,21 @@ function eventFrom(native: string, p: Payload): NativeEvent | undefined {
       // The subagent's own Stop, which looks like the main agent's, comes right before
       return { type: "subagent.end", extras: { ...agentExtras(p), follows_stop: true } };
     case "PreCompact":
-      return { type: "compaction", extras: defined<Extras>({ trigger: asCode(p["trigger"]) } as Extras) };
+      return { type: "compaction", extras: defined<Extras>({ trigger: asCode(p["trigger"]) }) };
     case "PermissionRequest":
     case "PermissionResult":
       return { type: "permission" };
     case "Notification":
       return {
         type: "notice",
-        extras: defined<Extras>({ trigger: asCode(p["notification_type"]) } as Extras),
+        extras: defined<Extras>({ trigger: asCode(p["notification_type"]) }),
       };
     default:
       return undefined;
   }
 }
 
-const agentExtras = (p: Payload): Extras => defined<Extras>({ agent_type: asString(p["agent_name"]) } as Extras);
+const agentExtras = (p: Payload): Extras => defined<Extras>({ agent_type: asString(p["agent_name"]) });
 
 /** The model's id of a call. Kimi's own models count calls, so the payload belongs to the identity of such an id. */
 function callOf(p: Payload) {
@@ -120,7 +120,7 @@ function toolExtras(p: Payload): Extras {
     given_id: callId !== undefined && isSequenceNumber(callId) ? callId : undefined,
     executable: name === SHELL_TOOL ? executableOf(asObject(input)?.["command"]) : undefined,
     mcp_server: mcpServerOf(name),
-  } as Extras);
+  });
 }
 
 /** @param failure the error; `undefined`: the call succeeded */
@@ -132,6 +132,6 @@ function toolEnd(p: Payload, failure: Payload | undefined): NativeEvent {
     type: "tool.end",
     ...call,
     tool: { ...tool, status: failure === undefined ? "success" : "error" },
-    extras: defined<Extras>({ ...toolExtras(p), denied, exit_code: exitCodeIn(tool.name, message) } as Extras),
+    extras: defined<Extras>({ ...toolExtras(p), denied, exit_code: exitCodeIn(tool.name, message) }),
   };
 }

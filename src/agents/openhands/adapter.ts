@@ -67,7 +67,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
           // The ends of parallel calls are reported together, after the last of them
           reported_late: type === "tool.end" ? true : undefined,
           native_reason: type === "turn.end" ? asCode(asObject(p["metadata"])?.["reason"]) : undefined,
-        } as Extras),
+        }),
       },
       intake,
     ),

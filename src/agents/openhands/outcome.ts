@@ -15,7 +15,7 @@ export function outcomeIn(observation: unknown): Outcome {
     status: fields?.["is_error"] === true ? "error" : "success",
     // A command that still runs has -1
     exitCode: exitCode === undefined || exitCode < 0 ? undefined : exitCode,
-  } as Outcome);
+  });
 }
 
 /** The HTTP status of a failed request: OpenHands keeps no number, but LiteLLM's name of the error begins the details. */

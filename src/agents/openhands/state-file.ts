@@ -99,7 +99,7 @@ function usageOf(usage: Fields): TokenUsage | undefined {
     cacheRead: asCount(usage["cache_read_tokens"]),
     cacheWrite: asCount(usage["cache_write_tokens"]),
     reasoning: asCount(usage["reasoning_tokens"]),
-  } as TokenUsage);
+  });
 }
 
 /** LiteLLM's names begin with the provider, if it is not evident from the model. With an address, it can be any server. */

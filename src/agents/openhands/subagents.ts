@@ -1,10 +1,10 @@
+import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { defined } from "../../model/defined.ts";
 import type { FactSink } from "../../model/fact-sink.ts";
 import type { EntryOf } from "../../model/transcript.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { type EventFile, eventNames, readEvents } from "./event-files.ts";
-import { foldersIn } from "./folders.ts";
 import { LocalTimes } from "./local-times.ts";
 import { EVENTS_FOLDER, SUBAGENTS_FOLDER, sessionIdOf } from "./places.ts";
 import { messageText, taskDigest } from "./walk.ts";
@@ -61,9 +61,18 @@ export const subagentEntry = (
     agentType: call?.agentType,
     parentCallId: call?.callId,
     parentAgentId,
-  } as EntryOf<"subagent">);
+  });
 
 // --- internal ---
+
+/** Names in a folder, sorted; empty if it cannot be read. */
+function foldersIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
+}
 
 interface Child {
   readonly id: string;

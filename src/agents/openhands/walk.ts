@@ -164,7 +164,7 @@ function toolUse({ event, id, fileName, timeMs, state, agentId, sink }: Context)
     promptKey: state.promptKey,
     ms: timeMs,
     task,
-  } as OpenCall);
+  });
   putUse(call, factBase(state, agentId, `use:${id}`, timeMs), sink, writesOfEditor(name, action));
   if (task !== undefined) addTaskRun(state, { ...task, callId: call.callId, ms: timeMs, runMs: state.runMs });
   state.open = [...state.open.slice(-MAX_KEPT + 1), call];

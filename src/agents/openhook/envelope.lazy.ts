@@ -74,7 +74,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
       timeMs: endMs,
       startMs: endMs - (durationMs ?? 0),
       endMs,
-      usage: defined<TokenUsage>({ input, output } as TokenUsage),
+      usage: defined<TokenUsage>({ input, output }),
       complete: true,
       covers: "session",
       ...defined<Pick<EntryOf<"model_call">, "model">>({ model }),

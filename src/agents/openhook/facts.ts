@@ -226,7 +226,7 @@ function putCall(found: Found, state: ShapeState, sink: FactSink): void {
       covers: basis === "run" ? "turn" : undefined,
       finishReason,
       asksForTools: found.asksForTools || undefined,
-      noListPrice: found.isOtherTier || undefined,
+      tier: found.tier,
       ...found.fees,
     },
   );

@@ -31,8 +31,8 @@ export interface Found {
   readonly piece: "first" | "next" | "part" | "last" | undefined;
   /** The record ends something: its usage can be that of the answers before it again. */
   readonly isEnd: boolean;
-  /** Not the standard tier, so no public price applies. */
-  readonly isOtherTier: boolean;
+  /** Service tier, if it is not the standard one: no public price applies. */
+  readonly tier: string | undefined;
   readonly fees: ReturnType<typeof feesOf>;
   readonly asksForTools: boolean;
 }
@@ -215,7 +215,7 @@ function ownUsage(o: Fields, attributes: Fields, around: Around, inner: readonly
   const finishReason = [o, response, choice, asObject(o["delta"]) ?? {}]
     .map((one) => one["stop_reason"] ?? one["finish_reason"] ?? one["finishReason"])
     .find(asString);
-  const tier = asString(read?.object["service_tier"] ?? o["service_tier"] ?? o["serviceTier"]);
+  const tier = asString(read?.object["service_tier"] ?? o["service_tier"] ?? o["serviceTier"])?.toLowerCase();
   const basis = read === undefined ? "answer" : basisOf(o, read, around, { attributes, isResponse });
   return {
     place: around.place,
@@ -232,7 +232,7 @@ function ownUsage(o: Fields, attributes: Fields, around: Around, inner: readonly
     finishReason: asCode(finishReason ?? asArray(attributes["gen_ai.response.finish_reasons"])[0]),
     piece: pieceOf(o, around.kind, finishReason !== undefined, read?.usage !== undefined),
     fees: feesOf(read?.object),
-    isOtherTier: tier !== undefined && !STANDARD_TIERS.has(tier.toLowerCase()),
+    tier: STANDARD_TIERS.has(tier) ? undefined : asCode(tier),
     asksForTools: [o, response].some((one) => toolPartsOf(one).some((part) => part.kind === "use")),
   };
 }

@@ -62,7 +62,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
             timeMs,
             agentId,
             parentCallId: asString(extension?.["call_id"]),
-          } as EntryOf<"subagent">),
+          }),
         ];
   }
   const summary = summaryIn(event);

@@ -53,7 +53,7 @@ function oneHelper(result: Message, callId: string, parent: Base, depth: number)
     agentType: asString(result["agent"]),
     parentCallId: callId,
     parentAgentId: parent.agentId,
-  } as EntryOf<"subagent">);
+  });
   let failures = 0;
   const entries = messages.flatMap((message, at): readonly TranscriptEntry[] => {
     const timeMs = timestampOf(message);

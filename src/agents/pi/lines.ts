@@ -101,7 +101,7 @@ const header = (o: Message, timeMs: number): EntryOf<"session"> =>
     key: `session:${asString(o["id"]) ?? ""}`,
     timeMs,
     cwd: asString(o["cwd"]),
-  } as EntryOf<"session">);
+  });
 
 const compacted = ({ id, timeMs, state }: Place): EntryOf<"compaction"> => ({
   kind: "compaction",
@@ -148,7 +148,7 @@ function prompt(message: Message, { id, timeMs, state }: Place): Walked {
     promptKey,
     origin: "human",
     length: lengthOf(message),
-  } as EntryOf<"prompt">);
+  });
   const lost = (openHelpers ?? []).map((callId) => lostCall(callId, id, state));
   return { entries: [...lost, entry], state: { ...rest, promptKey } };
 }

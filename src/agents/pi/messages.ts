@@ -67,7 +67,7 @@ export function answerEntries(
         complete: !isCut,
         finishReason: asCode(stop),
         asksForTools: stop === "toolUse" ? true : undefined,
-      } as EntryOf<"model_call">),
+      }),
     );
   }
   const at = { ...base, globalKey: `error:${key}`, key: `error:${key}`, timeMs: Math.max(startMs, endMs) };
@@ -79,7 +79,7 @@ export function answerEntries(
         ...at,
         ...errorOf(message),
         final: !isRetryable(message) || failures >= MAX_RETRIES,
-      } as EntryOf<"model_error">),
+      }),
     );
   }
   return entries;
@@ -102,7 +102,7 @@ export type ModelName = Pick<EntryOf<"model_call">, "model" | "provider">;
 
 /** The model that a record of usage or a change of the model names. */
 export const modelNameIn = (o: Message, name: string): ModelName =>
-  defined<ModelName>({ model: asString(o[name]), provider: providerName(o["provider"]) } as ModelName);
+  defined<ModelName>({ model: asString(o[name]), provider: providerName(o["provider"]) });
 
 /** @returns none if the record has no usage, as those of older versions */
 export function paidEntries(
@@ -123,7 +123,7 @@ export function paidEntries(
       usage: usageOf(figures),
       complete: true,
       covers: isOfTwo === true ? "turn" : undefined,
-    } as EntryOf<"model_call">),
+    }),
   ];
 }
 
@@ -222,17 +222,17 @@ function usageOf(usage: Message | undefined): TokenUsage | undefined {
     cacheWrite,
     cacheWrite1h: count("cacheWrite1h"),
     reasoning: count("reasoning"),
-  } as TokenUsage);
+  });
 }
 
 /** The model that answered, and the one that was asked for, which a router can replace. */
 function modelOf(message: Message): Pick<EntryOf<"model_call">, "model" | "requestedModel"> {
   const [requested, answered] = [asString(message["model"]), asString(message["responseModel"])];
   const isRouted = answered !== undefined && requested !== undefined && answered !== requested;
-  return defined<EntryOf<"model_call">>({
+  return defined<Pick<EntryOf<"model_call">, "model" | "requestedModel">>({
     model: answered ?? requested,
     requestedModel: isRouted ? requested : undefined,
-  } as EntryOf<"model_call">);
+  });
 }
 
 const PARTS = ["input", "output", "cacheRead", "cacheWrite"] as const;

@@ -27,7 +27,7 @@ export function useEntry(
     name: asString(call["name"]) ?? "",
     executable: executableOf(asObject(call["arguments"])?.["command"]),
     files: writesOfCall(EDITORS, asString(call["name"]), call["arguments"]),
-  } as EntryOf<"tool_use">);
+  });
 }
 
 /** The result of a call. @param within as for `useEntry` */
@@ -47,7 +47,7 @@ export const resultEntry = (
     callId,
     ...toolOutcome(message["isError"], message["content"]),
     ...(message["toolName"] === "edit" && message["isError"] !== true && editedLines(message["details"])),
-  } as EntryOf<"tool_result">);
+  });
 
 /**
  * Calls that a tool made itself. Only how long each took is recorded, so all of them end with the tool.

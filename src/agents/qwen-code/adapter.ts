@@ -39,10 +39,10 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     agent_type: asString(p["agent_type"]),
     permission_mode: asCode(p["permission_mode"]),
     transcript_path: asString(p["transcript_path"]),
-  } as Extras);
+  });
   return eventsFrom(native, p).map(({ keyPart, ...event }) => {
     const key = keyPart === undefined ? once : `${once}:${keyPart}`;
-    const extras = defined<Extras>({ ...shared, ...event.extras } as Extras);
+    const extras = defined<Extras>({ ...shared, ...event.extras });
     return eventOf({ ...event, source: SOURCE, native, session, cwd, timeMs, key, extras }, intake);
   });
 }
@@ -112,12 +112,12 @@ function eventsFrom(native: string, p: Payload): readonly NativeEvent[] {
     case "SubagentStop":
       return isHiddenAgent(asString(p["agent_id"])) ? [] : [{ type: "subagent.end" }];
     case "PreCompact":
-      return [{ type: "compaction", extras: defined<Extras>({ trigger: asCode(p["trigger"]) } as Extras) }];
+      return [{ type: "compaction", extras: defined<Extras>({ trigger: asCode(p["trigger"]) }) }];
     case "PermissionRequest":
     case "PermissionDenied":
       return [{ type: "permission" }];
     case "Notification":
-      return [{ type: "notice", extras: defined<Extras>({ trigger: asCode(p["notification_type"]) } as Extras) }];
+      return [{ type: "notice", extras: defined<Extras>({ trigger: asCode(p["notification_type"]) }) }];
     default:
       return [];
   }
@@ -135,7 +135,7 @@ function toolExtras(p: Payload): Extras {
     given_id: isCounted ? callId : undefined,
     executable: p["tool_name"] === SHELL_TOOL ? executableOf(asObject(input)?.["command"]) : undefined,
     mcp_server: mcpServerOf(asString(p["tool_name"])),
-  } as Extras);
+  });
 }
 
 function toolEnd(p: Payload, isFailure: boolean): NativeEvent {
@@ -158,7 +158,7 @@ function toolEnd(p: Payload, isFailure: boolean): NativeEvent {
       lines_added: lines?.added,
       lines_removed: lines?.removed,
       spawned_agent_id: spawnedAgent(name, asString(p["tool_call_id"]), response?.["returnDisplay"], p["tool_input"]),
-    } as Extras),
+    }),
   };
 }
 
@@ -179,7 +179,7 @@ function endWithoutStart(call: Payload): readonly NativeEvent[] {
         ...toolExtras(call),
         denied: isDenied ? true : undefined,
         error_type: isDenied ? undefined : (outcome?.errorType ?? asCode(response["error_type"])),
-      } as Extras),
+      }),
     },
   ];
 }

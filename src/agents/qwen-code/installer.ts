@@ -1,35 +1,23 @@
 // https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks/ and the program 0.24.4, read 2026-11-26
 
 import { join } from "node:path";
-import type { HookCommand } from "../../model/agent.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
-import { oneFile } from "../shared/settings/one-file.ts";
-import {
-  addRegistrations,
-  type Registration,
-  registeredEvents,
-  removeRegistrations,
-} from "../shared/settings/settings.ts";
+import { settingsHooks } from "../shared/settings/settings-hooks.ts";
 import { SOURCE } from "./adapter.ts";
 import { check } from "./check.ts";
 import { folderOf, HOOK_NAME, NOT_EVENTS, settingsPath, systemSettingsPath } from "./settings.ts";
 
-export default oneFile({
-  scopes: ["user", "project"],
+export default settingsHooks({
   path: settingsPath,
-  add: (text, { command }) => addRegistrations(text, registrationsFor(command), NOT_EVENTS),
-  remove: (text) => removeRegistrations(text, NOT_EVENTS),
-  registered: registeredEvents,
+  // Without a matcher a hook runs for every tool and every origin. No time limit: versions disagree about its unit
+  registrations: (command) =>
+    registrationsOf(SOURCE, EVENTS, command, (line) => ({ type: "command", name: HOOK_NAME, command: line })),
+  notEvents: NOT_EVENTS,
   check,
-  managed: {
-    // https://qwenlm.github.io/qwen-code-docs/en/users/configuration/settings: the system settings file; 0.24.4 ran its hooks and
-    // the user's on 2026-11-27
-    path: (platform) => systemSettingsPath({ env: {} }, platform),
-    add: (text, command) => addRegistrations(text, registrationsFor(command), NOT_EVENTS),
-    remove: (text) => removeRegistrations(text, NOT_EVENTS),
-    registered: registeredEvents,
-  },
+  // https://qwenlm.github.io/qwen-code-docs/en/users/configuration/settings: the system settings file; 0.24.4 ran its hooks and
+  // the user's on 2026-11-27
+  managedPath: (platform) => systemSettingsPath({ env: {} }, platform),
   detect: detectBy("qwen", (target) => [join(folderOf(target), "settings.json")]),
 });
 
@@ -55,7 +43,3 @@ const EVENTS: readonly HookEvent[] = [
   { event: "StopFailure", drain: "yes" },
   { event: "SessionEnd", drain: "yes" },
 ];
-
-/** Without a matcher a hook runs for every tool and every origin. No time limit: versions disagree about its unit. */
-const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  registrationsOf(SOURCE, EVENTS, command, (line) => ({ type: "command", name: HOOK_NAME, command: line }));

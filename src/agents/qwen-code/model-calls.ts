@@ -1,5 +1,6 @@
 import { isRandomId } from "../../model/call-ids.ts";
 import { withParts } from "../../model/known.ts";
+import { UNKNOWN_TIER } from "../../model/model-call.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asCode, asCount, asString, asTimeMs } from "../shared/payload/json.ts";
 import { type Answer, type Fields, factBase, type LineContext } from "./line-context.ts";
@@ -25,7 +26,7 @@ export function modelCall(context: LineContext, event: Fields): void {
     complete: true,
     purpose: purposeOf(event),
     // Without reads nothing shows that writes are missing
-    noListPrice: authType === ANTHROPIC && usage?.cacheRead === undefined ? true : undefined,
+    tier: authType === ANTHROPIC && usage?.cacheRead === undefined ? UNKNOWN_TIER : undefined,
   });
   if (responseId === undefined) return;
   const answer: Answer = { responseId, place, endMs };

@@ -47,5 +47,5 @@ async function subagentOf(file: TranscriptFile, agentId: string, readMs: number)
     parentCallId: isCounted ? undefined : started,
     parentGivenId: isCounted ? started : undefined,
     parentAgentId: subagentIdOf(about["parentAgentId"]),
-  } as EntryOf<"subagent">);
+  });
 }

@@ -38,9 +38,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
         session,
         cwd,
         key: once,
-        extras: isSubagent
-          ? ({ ...extras, agent_id: session.id, parent_session_id: parentId } as Extras)
-          : (extras ?? {}),
+        extras: isSubagent ? { ...extras, agent_id: session.id, parent_session_id: parentId } : (extras ?? {}),
       },
       intake,
     ),
@@ -92,7 +90,7 @@ function toolExtras(p: Payload): Extras {
     executable: name === SHELL_TOOL ? executableOf(asObject(p["tool_input"])?.["command"]) : undefined,
     mcp_server: mcpServerOf(name),
     given_id: callId !== undefined && isSequenceNumber(callId) ? callId : undefined,
-  } as Extras);
+  });
 }
 
 /** A command that exits with an error code is a success; the code is in its output. */
@@ -118,6 +116,6 @@ function toolEnd(p: Payload): NativeEvent {
       status_origin: "native",
       exit_code: tool.name === SHELL_TOOL ? asExitCode(asObject(p["tool_output"])?.["returncode"]) : undefined,
       error_type: status === "cancelled" ? "interrupted" : undefined,
-    } as Extras),
+    }),
   };
 }

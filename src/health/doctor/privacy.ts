@@ -1,4 +1,4 @@
-import { allAgents } from "../../agents/registry.ts";
+import { variableFiles } from "../../agents/registry.ts";
 import { checkOwner, ownUid, StateError } from "../../config/file-owner.ts";
 import { readProjectSettings } from "../../config/project.ts";
 import { ownVariablesIn } from "../../config/repository-variables.ts";
@@ -30,8 +30,7 @@ async function* projectFindings(context: Context): AsyncGenerator<Finding> {
   const { ok, remark } = inArea("project");
   const { disabled, capture, attributes, warnings } = await readProjectSettings(cwd);
   for (const warning of warnings) yield remark(warning, "docs/privacy.md lists what a project file can set");
-  const files = (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []);
-  const named = await ownVariablesIn({ folders: [cwd], home: places.home, files });
+  const named = await ownVariablesIn({ folders: [cwd], home: places.home, files: await variableFiles() });
   const { theirs } = await variablesToRecord(context);
   for (const [name, path] of new Map([...named, ...theirs])) {
     yield remark(

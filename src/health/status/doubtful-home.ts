@@ -1,4 +1,4 @@
-import { allAgents } from "../../agents/registry.ts";
+import { variableFiles } from "../../agents/registry.ts";
 import { doubtfulVariables, systemHome } from "../../config/doubtful-variables.ts";
 import { placesOf } from "../../config/places.ts";
 import type { Context } from "../../context.ts";
@@ -18,8 +18,8 @@ export async function doubtfulHome({
 > {
   const { HOME } = env;
   if (HOME === undefined || HOME !== places.home || HOME === systemHome()) return undefined;
-  const files = (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []);
-  const file = (await doubtfulVariables({ HOME }, places.stateDir, { folders: [], home: HOME, files })).get("HOME");
+  const at = { folders: [], home: HOME, files: await variableFiles() };
+  const file = (await doubtfulVariables({ HOME }, places.stateDir, at)).get("HOME");
   const used = placesOf({ env: { ...env, HOME: undefined }, home: systemHome() ?? "/", platform }).configPath;
   if (file === undefined || used === places.configPath) return undefined;
   return {

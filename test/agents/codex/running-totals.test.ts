@@ -198,6 +198,16 @@ describe("a fork", () => {
     const lines = [count([7_000, 300], [7_000, 300]), count([15_000, 700], [8_000, 400])];
     expect(await used(fork(), turn(), ...lines.flatMap((line) => [answer, line]))).toEqual([2, 15_000, 700]);
   });
+
+  test("continues in the service tier of the conversation that it copies", async () => {
+    const parent = "01a1fc00-0000-7000-8000-000000000000";
+    const copied: Sent[] = [
+      { type: "session_meta", payload: { id: parent, cli_version: "0.148.0" } },
+      { type: "turn_context", payload: { turn_id: parent, model: "gpt-5.5", service_tier: "priority" } },
+    ];
+    const calls = await callsOf([fork(), ...copied, turn(), answer, count([7_000, 300], [7_000, 300])]);
+    expect(calls).toEqual([expect.objectContaining({ model: "gpt-5.5", tier: "priority" })]);
+  });
 });
 
 describe("records beside totals", () => {

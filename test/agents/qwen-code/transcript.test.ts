@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "../../../src/agents/qwen-code/transcript.ts";
 import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
+import { UNKNOWN_TIER } from "../../../src/model/model-call.ts";
 import { TranscriptEntry } from "../../../src/model/transcript.ts";
 import { CASES } from "../../support/replay.ts";
 
@@ -85,9 +86,9 @@ describe("usage", () => {
     expect(call?.usage).not.toHaveProperty("cacheWrite");
     expect(call?.usage).not.toHaveProperty("reasoning");
     // With reads the price is a lower bound; without any nothing shows that writes are missing
-    expect(call).not.toHaveProperty("noListPrice");
+    expect(call).not.toHaveProperty("tier");
     const [first] = callsIn(await read([answer("a", RANDOM, { ...anthropic, cached_content_token_count: 0 })]));
-    expect(first?.noListPrice).toBe(first?.usage?.cacheRead === undefined ? true : undefined);
+    expect(first?.tier).toBe(first?.usage?.cacheRead === undefined ? UNKNOWN_TIER : undefined);
   });
 });
 

@@ -13,9 +13,6 @@ export function executableOf(command: unknown): string | undefined {
   return name !== undefined && KNOWN.has(name) ? name : undefined;
 }
 
-/** All known programs. */
-export const knownExecutables = (): readonly string[] => [...KNOWN];
-
 // --- internal ---
 
 const KNOWN = new Set(

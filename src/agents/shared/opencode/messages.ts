@@ -35,7 +35,7 @@ export function modelCallOf(id: string, info: MessageInfo, endMs?: number): Entr
     usage,
     complete: isFinished,
     finishReason: asCode(finish),
-  } as EntryOf<"model_call">);
+  });
 }
 
 /** Whether the model called tools, so that the agent continues. */
@@ -112,5 +112,5 @@ function usageOf(tokens: Readonly<Record<string, unknown>> | undefined): TokenUs
     cacheRead,
     cacheWrite,
     reasoning,
-  } as TokenUsage);
+  });
 }

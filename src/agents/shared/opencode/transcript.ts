@@ -187,7 +187,7 @@ function beginning(
       made === undefined || callId === undefined || isCounted ? undefined : session.callIdOf(callId, made.id),
     parentGivenId: isCounted ? callId : undefined,
     parentAgentId: parent.id === root.id ? undefined : parent.id,
-  } as EntryOf<"subagent">);
+  });
   return [entry];
 }
 
@@ -199,4 +199,4 @@ const sessionEntry = (row: SessionRow, parentSessionId: string | undefined): Ent
     agentVersion: row.version,
     cwd: row.directory,
     parentSessionId,
-  } as EntryOf<"session">);
+  });

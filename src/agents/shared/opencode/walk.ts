@@ -196,7 +196,7 @@ const incompleteCall = (
     startMs: createdMs,
     endMs: Math.max(createdMs, answerMs ?? 0, ...parts.flatMap(({ endMs }) => endMs ?? [])),
     complete: false,
-  } as EntryOf<"model_call">);
+  });
 
 /** End of the model's answer: the last start of a tool, or the last end of a text. `undefined` without tools. */
 function answerEndMs(parts: readonly PartRow[]): number | undefined {
@@ -245,7 +245,7 @@ function toolEntries(
     givenId: given !== undefined && isSequenceNumber(given) ? given : undefined,
     name: toolNameOf(part.tool, part.input),
     executable: executableOf(part.command),
-  } as EntryOf<"tool_use">);
+  });
   const isFailed = part.status === "error";
   if (part.status !== "completed" && !isFailed) return [use];
   const outcome = isFailed ? failedOutcome(part.error, part.metadata) : completedOutcome(part.tool, part.metadata);
@@ -262,6 +262,6 @@ function toolEntries(
       ...outcome,
       durationMs: part.startMs === undefined ? undefined : Math.max(0, endMs - startMs),
       files: files.length === 0 ? undefined : files,
-    } as EntryOf<"tool_result">),
+    }),
   ];
 }

@@ -81,11 +81,8 @@ export async function openJsonl(path: string, options: JsonlOptions): Promise<Js
   }
 }
 
-/** Fingerprint of a file's first and last bytes: at most `EDGE_BYTES` each. */
-export const fingerprintOf = (first: Buffer, last: Buffer): string => `${digestOf(first)}${SEPARATOR}${digestOf(last)}`;
-
 /** Bytes at either end that a fingerprint covers. */
-export const EDGE_BYTES = 512;
+const EDGE_BYTES = 512;
 
 /** A line in a copy of its bytes. Its text throws an ExcessError if it is too large to be parsed. */
 export const wholeLine = (bytes: Buffer): JsonLine => ({

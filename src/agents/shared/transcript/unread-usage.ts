@@ -97,4 +97,4 @@ const unreadCall = (base: FactBase): EntryOf<"model_call"> =>
     endMs: base.timeMs,
     complete: true,
     covers: "unknown",
-  } as EntryOf<"model_call">);
+  });
