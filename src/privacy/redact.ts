@@ -1,6 +1,7 @@
 import { decodedIn } from "./encoded.ts";
 import { isFalsePositive } from "./false-positives.ts";
 import { manifestSecrets } from "./manifests.ts";
+import { Pieces } from "./pieces.ts";
 import { EMAIL_RULE, HOME_RULES, SECRET_RULES } from "./rules.ts";
 import { type Compiled, compile, type Search, searchFor } from "./search.ts";
 import { secretCells } from "./tables.ts";
@@ -65,7 +66,7 @@ export function redactorOf(options: RedactOptions = {}): Redact {
     let isFinal = false;
     for (let pass = 0; pass < MAX_PASSES && !isFinal; pass++) {
       const before = clean;
-      clean = withoutFindings(before, findingsIn(before, { search, own, orders: rules.length }));
+      clean = withoutFindings(before, { search, own, orders: rules.length });
       isFinal = clean === before;
     }
     remember(text, clean);
@@ -154,24 +155,21 @@ interface Searched {
   readonly orders: number;
 }
 
-function findingsIn(text: string, searched: Searched): Finding[] {
-  const found: Finding[] = [];
+function* findingsIn(text: string, searched: Searched): Generator<Finding> {
   const isEncoded = ENCODED.test(text);
   const findingByText = new Map<string, Omit<Finding, "start" | "end"> | undefined>();
   const budget = { characters: MIN_DECODED + text.length * MAX_DECODED_PER_CHARACTER };
-  for (const view of isEncoded ? viewsOf(text) : [{ text }]) {
-    const originalIndex = (index: number): number => ("at" in view ? view.at?.[index] : undefined) ?? index;
-    for (const { start, end, id, order } of findingsInView(view.text, searched)) {
-      found.push({ start: originalIndex(start), end: originalIndex(end), id, order });
-    }
+  for (const { text: plain, at } of isEncoded ? viewsOf(text) : [{ text, at: undefined }]) {
+    const inOriginal = (one: Finding): Finding =>
+      at === undefined ? one : { ...one, start: at[one.start] ?? one.start, end: at[one.end] ?? one.end };
+    for (const finding of findingsInView(plain, searched)) yield inOriginal(finding);
     if (!isEncoded) continue;
-    for (const { start, end, text: decoded } of decodedIn(view.text)) {
+    for (const { start, end, text: decoded } of decodedIn(plain)) {
       if (!findingByText.has(decoded)) findingByText.set(decoded, findingBelow(decoded, searched, budget, MAX_ENCODED));
       const hidden = findingByText.get(decoded);
-      if (hidden !== undefined) found.push({ ...hidden, start: originalIndex(start), end: originalIndex(end) });
+      if (hidden !== undefined) yield inOriginal({ ...hidden, start, end });
     }
   }
-  return found;
 }
 
 /** The first finding in a decoded text, or in texts that are encoded in it. What is too much to search is taken for a secret. */
@@ -184,8 +182,7 @@ function findingBelow(
   for (const view of viewsOf(text)) {
     budget.characters -= view.text.length;
     if (budget.characters < 0) return { id: "secret", order: searched.orders };
-    const [finding] = findingsInView(view.text, searched);
-    if (finding !== undefined) return finding;
+    for (const finding of findingsInView(view.text, searched)) return finding;
     if (depth <= 1) continue;
     for (const inner of decodedIn(view.text)) {
       const deeper = findingBelow(inner.text, searched, budget, depth - 1);
@@ -195,25 +192,29 @@ function findingBelow(
   return undefined;
 }
 
-function findingsInView(text: string, { search, own, orders }: Searched): readonly Finding[] {
-  const found: Finding[] = [];
+function* findingsInView(text: string, { search, own, orders }: Searched): Generator<Finding> {
+  const isMarker = (start: number, end: number): boolean => text[start] === "[" && MARKER.test(text.slice(start, end));
   if (!SHORT.test(text)) {
     for (const { order, rule, match, index } of search(text)) {
       const value = valueToRedact(match);
-      if (value !== undefined && !isFalsePositive(rule.falsePositives, value.text)) {
-        const start = index + value.start;
-        found.push({ start, end: start + value.text.length, id: rule.id, order });
-      }
+      if (value === undefined) continue;
+      const start = index + value.start;
+      const end = start + value.text.length;
+      if (!isMarker(start, end) && !isFalsePositive(rule.falsePositives, value.text))
+        yield { start, end, id: rule.id, order };
     }
   }
-  for (const { start, text: value } of [...secretCells(text), ...manifestSecrets(text)]) {
-    if (!isFalsePositive("assigned", value))
-      found.push({ start, end: start + value.length, id: "secret", order: orders });
+  for (const cells of [secretCells(text), manifestSecrets(text)]) {
+    for (const { start, text: value } of cells) {
+      const end = start + value.length;
+      if (!isMarker(start, end) && !isFalsePositive("assigned", value))
+        yield { start, end, id: "secret", order: orders };
+    }
   }
   for (const { id, find } of own) {
-    for (const [start, end] of find(text)) if (end > start) found.push({ start, end, id, order: -1 });
+    for (const [start, end] of find(text))
+      if (end > start && !isMarker(start, end)) yield { start, end, id, order: -1 };
   }
-  return found.filter(({ start, end }) => text[start] !== "[" || !MARKER.test(text.slice(start, end)));
 }
 
 /**
@@ -228,29 +229,32 @@ function valueToRedact(match: RegExpExecArray): { readonly start: number; readon
 }
 
 /** Replaces each range of overlapping findings by one marker. Existing markers stay. */
-function withoutFindings(text: string, findings: readonly Finding[]): string {
-  if (findings.length === 0) return text;
-  const markers = [...text.matchAll(ALL_MARKERS)];
-  let marker = 0;
-  const isInMarker = ({ start, end }: Finding): boolean => {
-    const endOf = (one: RegExpExecArray | undefined): number => (one?.index ?? 0) + (one?.[0].length ?? 0);
-    while (marker < markers.length && endOf(markers[marker]) <= start) marker++;
-    const next = markers[marker];
-    return next !== undefined && next.index <= start && end <= endOf(next);
-  };
-  const sorted = findings
-    .filter((finding) => finding.end > finding.start)
-    .sort((a, b) => a.start - b.start || a.order - b.order || b.end - a.end)
-    .filter((finding) => !isInMarker(finding));
-  const pieces: string[] = [];
+function withoutFindings(text: string, searched: Searched): string {
+  // Where the marker ends that a character is in
+  let markerEnds: Uint32Array | undefined;
+  const found: Finding[] = [];
+  for (const finding of findingsIn(text, searched)) {
+    markerEnds ??= markerEndsIn(text);
+    if (finding.end > Math.max(finding.start, markerEnds[finding.start] ?? 0)) found.push(finding);
+  }
+  found.sort((a, b) => a.start - b.start || a.order - b.order || b.end - a.end);
+  const pieces = new Pieces();
   let copied = 0;
-  for (let i = 0; i < sorted.length; ) {
-    const first = sorted[i];
+  for (let i = 0; i < found.length; ) {
+    const first = found[i];
     if (first === undefined) break;
     let end = first.end;
-    for (i++; i < sorted.length && (sorted[i]?.start ?? end) < end; i++) end = Math.max(end, sorted[i]?.end ?? end);
-    pieces.push(text.slice(copied, first.start), `[redacted:${first.id}]`);
+    for (i++; i < found.length && (found[i]?.start ?? end) < end; i++) end = Math.max(end, found[i]?.end ?? end);
+    pieces.add(`${text.slice(copied, first.start)}[redacted:${first.id}]`);
     copied = end;
   }
-  return `${pieces.join("")}${text.slice(copied)}`;
+  pieces.add(text.slice(copied));
+  return found.length === 0 ? text : pieces.text();
+}
+
+function markerEndsIn(text: string): Uint32Array {
+  const ends = new Uint32Array(text.length);
+  for (const { 0: marker, index } of text.matchAll(ALL_MARKERS))
+    ends.fill(index + marker.length, index, index + marker.length);
+  return ends;
 }

@@ -32,17 +32,28 @@ export type Search = (
 export function searchFor(rules: readonly Compiled[]): Search {
   const buckets = bucketsOf(rules);
   return function* (text) {
-    for (const [order, windows] of windowsIn(text, buckets, rules)) {
+    for (const [order, windows] of windowsIn(text, buckets, rules).entries()) {
       const compiled = rules[order];
-      if (compiled === undefined || !text.includes(compiled.rule.contains ?? "")) continue;
-      let last = 0;
+      if (windows === undefined || compiled === undefined || !text.includes(compiled.rule.contains ?? "")) continue;
+      const { rule, pattern, there, reach } = compiled;
+      let next = 0;
       for (let i = 0; i < windows.length; i += 2) {
-        const from = Math.max(windows[i] ?? 0, last);
-        const to = windows[i + 1] ?? 0;
-        if (from >= to) continue;
-        for (const { match, index } of matchesBetween(text, from, to, compiled)) {
-          yield { order, rule: compiled.rule, match, index };
-          last = index + match[0].length;
+        const [from, to] = [Math.max(windows[i] ?? 0, next), windows[i + 1] ?? 0];
+        // One character before, so that ^ does not match at the beginning of a part
+        const start = Math.max(0, from - 1);
+        const part = text.slice(start, to);
+        for (next = from; next < Math.min(to, text.length); ) {
+          pattern.lastIndex = next - start;
+          let match = pattern.exec(part);
+          if (match === null) break;
+          const index = start + match.index;
+          // Near the end of the part, the match may continue behind it
+          if (match.index + match[0].length + reach > part.length && to < text.length) {
+            there.lastIndex = index;
+            match = there.exec(text) ?? match;
+          }
+          next = index + match[0].length;
+          yield { order, rule, match, index };
         }
       }
     }
@@ -137,8 +148,8 @@ function bucketsOf(rules: readonly Compiled[]): Buckets {
 }
 
 /** The parts of a text in which each rule can match: beginnings and ends alternate, in ascending order, without overlap. */
-function windowsIn(text: string, buckets: Buckets, rules: readonly Compiled[]): ReadonlyMap<number, readonly number[]> {
-  const windows = new Map<number, number[]>();
+function windowsIn(text: string, buckets: Buckets, rules: readonly Compiled[]): readonly (number[] | undefined)[] {
+  const windows = rules.map((): number[] | undefined => undefined);
   let first = folded(text.charCodeAt(0));
   for (let at = 0; at < text.length; at++) {
     const second = at + 1 < text.length ? folded(text.charCodeAt(at + 1)) : OTHER;
@@ -149,11 +160,11 @@ function windowsIn(text: string, buckets: Buckets, rules: readonly Compiled[]): 
       if (!isThere(hint, text, at)) continue;
       for (const order of hint.orders) {
         const reach = rules[order]?.reach ?? 0;
-        const own = windows.get(order);
+        const own = windows[order];
         // Far enough behind the hint for most values
         const end = at + 2 * reach;
-        if (own === undefined) windows.set(order, [Math.max(0, at - reach), end]);
-        else if ((own.at(-1) ?? 0) >= at - reach) own[own.length - 1] = end;
+        if (own === undefined) windows[order] = [Math.max(0, at - reach), end];
+        else if ((own[own.length - 1] ?? 0) >= at - reach) own[own.length - 1] = end;
         else own.push(at - reach, end);
       }
     }
@@ -167,22 +178,4 @@ function isThere({ text: hint, isExact }: Hint, text: string, at: number): boole
     if (folded(text.charCodeAt(at + i)) !== hint.charCodeAt(i)) return false;
   }
   return true;
-}
-
-function* matchesBetween(text: string, from: number, to: number, { pattern, there, reach }: Compiled) {
-  // One character before, so that ^ does not match at the beginning of a part
-  const start = Math.max(0, from - 1);
-  const part = text.slice(start, to);
-  for (let next = from - start; next < part.length; ) {
-    pattern.lastIndex = next;
-    const match = pattern.exec(part);
-    if (match === null) return;
-    const index = start + match.index;
-    there.lastIndex = index;
-    // Near the end of the part, the match may continue behind it
-    const isCut = match.index + match[0].length + reach > part.length && to < text.length;
-    const whole = isCut ? (there.exec(text) ?? match) : match;
-    yield { match: whole, index };
-    next = index + whole[0].length - start;
-  }
 }

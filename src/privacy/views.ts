@@ -1,3 +1,5 @@
+import { Pieces } from "./pieces.ts";
+
 /** A text without its escapes, with the position of each character in the original. */
 export interface View {
   readonly text: string;
@@ -70,20 +72,20 @@ function unescapePercent(escaped: string): string {
 }
 
 function unescaped({ text, at: before }: View): View | undefined {
-  const pieces: string[] = [];
+  const pieces = new Pieces();
   // The unescaped text is not longer
   let at: Uint32Array | undefined;
   let [out, copied] = [0, 0];
   const original = (index: number): number => before?.[index] ?? index;
   const copyUpTo = (end: number, positions: Uint32Array): void => {
-    pieces.push(text.slice(copied, end));
+    pieces.add(text.slice(copied, end));
     for (; copied < end; copied++) positions[out++] = original(copied);
   };
   for (const { 0: escaped, index } of text.matchAll(ESCAPES)) {
     at ??= new Uint32Array(text.length + 1);
     copyUpTo(index, at);
     const plain = READERS[escaped.charAt(0)]?.(escaped) ?? "";
-    pieces.push(plain);
+    pieces.add(plain);
     // One character per three of a percent sequence, and one per escape
     const each = escaped.length / Math.max(1, plain.length);
     for (let i = 0; i < plain.length; i++) at[out++] = original(index + Math.floor(i * each));
@@ -92,5 +94,5 @@ function unescaped({ text, at: before }: View): View | undefined {
   if (at === undefined) return undefined;
   copyUpTo(text.length, at);
   at[out] = original(text.length);
-  return { text: pieces.join(""), at };
+  return { text: pieces.text(), at };
 }

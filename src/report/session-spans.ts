@@ -1,9 +1,10 @@
 import type { SpanRecord } from "../model/telemetry.ts";
 import type { Database } from "../store/database.ts";
-import { type SpanOutline, settledOutlines, settledSpans } from "../store/settled-spans.ts";
-import * as semconv from "../telemetry/semconv.ts";
+import { parentsOfCalls, settledSpans, spansWithoutCalls } from "../store/settled-spans.ts";
+import { spanIdOf } from "../telemetry/ids.ts";
+import { spanKeyOf } from "../telemetry/spans.ts";
 import type { SessionOutline, SessionView } from "./session-view.ts";
-import { PLACE_ATTRIBUTES, rowCalls, rowFinder, sumPlace } from "./waterfall/row-sums.ts";
+import { rowFinder, sumPlace } from "./waterfall/row-sums.ts";
 import { isPrompted, spanKindOf } from "./waterfall/shown-span.ts";
 import { inTreeOrder } from "./waterfall/tree.ts";
 
@@ -32,24 +33,25 @@ export function* spansOf(
  * turn. In the order of the calls.
  */
 export function turnsOfCalls(db: Database, view: SessionView): readonly number[] {
-  const names = [...PLACE_ATTRIBUTES, semconv.OPENHOOK_TURN_ORIGIN];
-  const parents = view.openSpans.map(({ record }) => record.parentSpanId);
-  const places = view.openSpans.map(({ record, segment }) => turnPlace(record, segment));
-  for (const { ordinal } of view.segments) {
-    for (const record of settledOutlines(db, view.stored.id, ordinal, names, parents))
-      places.push(turnPlace(record, ordinal));
-  }
-  const nodes = inTreeOrder(places);
+  const { stored, facts, openSpans, subagentList } = view;
+  const starts = subagentList.flatMap(({ parentCallId: id }) => (id ? [spanKeyOf(facts, "tool_call", id)] : []));
+  const nodes = inTreeOrder(
+    [...openSpans, ...spansWithoutCalls(db, stored.id, starts)].map(({ record, segment }) => ({
+      ...sumPlace(record, segment),
+      isTurn: spanKindOf(record) === "turn" && isPrompted(record),
+    })),
+  );
   let turns = 0;
   const turnAt: number[] = [];
   for (const { span, parent } of nodes) turnAt.push(span.isTurn ? ++turns : (turnAt[parent] ?? 0));
   const rowOf = rowFinder(nodes);
-  return rowCalls(view.calls, view.facts).map((call) => turnAt[rowOf(call)] ?? 0);
+  const parents = parentsOfCalls(db, stored.id);
+  return view.calls.map((one) => {
+    const { key } = one.call;
+    // The row above that of a settled call
+    const spanId = parents.get(spanKeyOf(facts, "model_call", key)) ?? spanIdOf(facts, "model_call", key);
+    const row = rowOf({ ...one, spanId });
+    // A call whose parent is in another segment is below the root of its own
+    return nodes[row]?.span.segment === one.segment ? (turnAt[row] ?? 0) : 0;
+  });
 }
-
-// --- internal ---
-
-const turnPlace = (record: SpanOutline, segment: number) => ({
-  ...sumPlace(record, segment),
-  isTurn: spanKindOf(record) === "turn" && isPrompted(record),
-});

@@ -2,7 +2,6 @@ import { addSums, type CallSums, NO_CALLS, sumOfCalls } from "../../model/call-s
 import type { ModelCall, PricedCall } from "../../model/model-call.ts";
 import type { SessionFacts } from "../../model/session.ts";
 import type { SpanRecord } from "../../model/telemetry.ts";
-import type { SpanOutline } from "../../store/settled-spans.ts";
 import { spanIdOf } from "../../telemetry/ids.ts";
 import * as semconv from "../../telemetry/semconv.ts";
 import { hasUsage, lowerBounds } from "../call-totals.ts";
@@ -40,14 +39,7 @@ export interface RowFigures {
   readonly hasUsage: boolean;
 }
 
-/** The attributes that `sumPlace` reads. */
-export const PLACE_ATTRIBUTES: readonly string[] = [
-  semconv.OPENHOOK_SPAN_KIND,
-  semconv.OPENHOOK_MODEL_CALLS,
-  semconv.OPENHOOK_SUBAGENT_ID,
-];
-
-export const sumPlace = (record: SpanOutline, segment: number): SumPlace => ({
+export const sumPlace = (record: SpanRecord, segment: number): SumPlace => ({
   ...spanPlace(record, segment),
   isCall: spanKindOf(record) === "model_call",
   hasOwnSums: RUNS.has(spanKindOf(record) ?? "") && numberAt(record, semconv.OPENHOOK_MODEL_CALLS) === undefined,

@@ -1,4 +1,4 @@
-import type { SpanOutline } from "../../store/settled-spans.ts";
+import type { SpanRecord } from "../../model/telemetry.ts";
 import * as semconv from "../../telemetry/semconv.ts";
 import { endMsOf, spanKindOf } from "./shown-span.ts";
 
@@ -24,7 +24,7 @@ export interface Node<T> {
   readonly isLast: boolean;
 }
 
-export const spanPlace = (record: SpanOutline, segment: number): SpanPlace => ({
+export const spanPlace = (record: SpanRecord, segment: number): SpanPlace => ({
   spanId: record.spanId,
   parentId: parentOf(record),
   segment,
@@ -88,5 +88,5 @@ const MAX_GUIDE = 48;
 const shortened = (guide: string): string => (guide.length <= MAX_GUIDE ? guide : `…${guide.slice(1 - MAX_GUIDE)}`);
 
 /** With one trace per turn, a turn's span has a link to its session's span instead of a parent. */
-const parentOf = ({ parentSpanId, links }: SpanOutline): string | undefined =>
+const parentOf = ({ parentSpanId, links }: SpanRecord): string | undefined =>
   parentSpanId ?? links.find((link) => link.attributes[semconv.OPENHOOK_LINK_KIND] === "session")?.spanId;
