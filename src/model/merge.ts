@@ -26,15 +26,15 @@ export function mergeEntries(a: TranscriptEntry, b: TranscriptEntry): Transcript
  * written. Keys, turn and time of the answer stay.
  */
 export function withFuller(answer: ModelCall, copy: ModelCall): ModelCall {
-  const { usage, model, complete, finishReason, noListPrice, tier, webSearches, hasOtherFees } = copy;
+  const { usage, model, complete, finishReason, coveredCalls, noListPrice, tier, webSearches, hasOtherFees } = copy;
   const isFuller = compareUsage(usage, answer.usage) > 0;
   const isSum = answer.covers !== undefined;
   const knowsMore = !isSum && canonical(joinUsage(answer.usage, usage)) !== canonical(answer.usage);
   if (!isFuller && !knowsMore && (answer.complete || !complete)) return answer;
   const { usage: _, model: __, finishReason: ___, noListPrice: ____, tier: _____, ...place } = answer;
   const fees = { noListPrice, tier, webSearches, hasOtherFees };
-  const figures = defined<Partial<ModelCall>>({ usage, model, finishReason, ...fees } as Partial<ModelCall>);
-  return mergeEntries(answer, { ...place, complete, ...figures }) as ModelCall;
+  const figures = { usage, coveredCalls, model, finishReason, ...fees } as Partial<ModelCall>;
+  return mergeEntries(answer, { ...place, complete, ...defined(figures) }) as ModelCall;
 }
 
 /** Which usage is fuller: positive if it is `a`, 0 if they are equal. The larger output is the later count. */
@@ -112,7 +112,7 @@ function joinFields(a: TranscriptEntry, b: TranscriptEntry): Record<string, unkn
 }
 
 /** Members of a model call that are joined by `answer`. */
-const OF_FULLER: ReadonlySet<string> = new Set(["usage", "model", "webSearches"]);
+const OF_FULLER: ReadonlySet<string> = new Set(["usage", "coveredCalls", "model", "webSearches"]);
 /** Members of the fuller record, also if it lacks them. */
 const OF_PRICE_LIST = ["noListPrice", "tier"] as const;
 
@@ -132,6 +132,7 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
   const noListPrice = areEqual ? (a.noListPrice ?? b.noListPrice) : fuller.noListPrice;
   const tier = areEqual && isLess(other.tier ?? LAST, fuller.tier ?? LAST) ? other.tier : fuller.tier;
   const searches = [a.webSearches, b.webSearches].filter((n) => n !== undefined);
+  const covered = [a.coveredCalls, b.coveredCalls].filter((n) => n !== undefined);
   return {
     endMs: Math.max(a.endMs, b.endMs),
     complete: a.complete || b.complete,
@@ -141,6 +142,7 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
     ...(noListPrice && { noListPrice }),
     ...(tier !== undefined && { tier }),
     ...(searches.length > 0 && { webSearches: Math.max(...searches) }),
+    ...(covered.length > 0 && { coveredCalls: Math.max(...covered) }),
   };
 }
 
