@@ -40,7 +40,8 @@ export class PackedSums {
     call: {
       readonly model: string | undefined;
       readonly isSubagents: boolean;
-      readonly isSum: boolean;
+      /** See `callsIn`. */
+      readonly calls: number | undefined;
       readonly complete: boolean;
       readonly startMs: number;
       readonly endMs: number;
@@ -48,7 +49,7 @@ export class PackedSums {
     tokens: ArrayLike<number>,
     at: number,
   ): number {
-    const { model, isSubagents, endMs } = call;
+    const { model, isSubagents, endMs, calls = 1 } = call;
     const timeMs = this.#partOf(endMs);
     const subagent = isSubagents ? 1 : 0;
     const place = this.#usage.place(`${timeMs} ${subagent} ${model ?? "\0"}`, () => [
@@ -56,11 +57,12 @@ export class PackedSums {
       ...([null, null, null, null, null, null, null, null, 0, null, null] as const),
     ]);
     const row = this.#usage.at(place);
-    row[call.isSum ? 4 : 3]++;
-    row[6]++;
-    if (!call.complete) row[7]++;
+    if (call.calls === undefined) row[4]++;
+    else row[3] += calls;
+    row[6] += calls;
+    if (!call.complete) row[7] += calls;
     row[16] += Math.max(0, endMs - call.startMs);
-    if (Number.isNaN(tokens[at + INPUT]) || Number.isNaN(tokens[at + OUTPUT])) row[5]++;
+    if (Number.isNaN(tokens[at + INPUT]) || Number.isNaN(tokens[at + OUTPUT])) row[5] += calls;
     for (let kind = 0; kind < TOKEN_KINDS.length; kind++) addTokens(row, kind, tokens[at + kind]);
     return place;
   }

@@ -24,10 +24,14 @@ export function priced(unpriced: Unpriced, provider: string | undefined, before:
   for (const [place, ofRow] of callsByRow(unpriced)) {
     const row = rows[place];
     if (row === undefined) continue;
-    const ofCalls = ofRow.map((call) => ({ ...prices[call], endMs: numberAt(calls, call, 8) }));
+    const ofCalls = ofRow.map((call) => ({
+      ...prices[call],
+      endMs: numberAt(calls, call, 8),
+      calls: numberAt(calls, call, 11),
+    }));
     const kept = keptPrices(row, known.get(keyOf(row)), ofCalls);
     addPrices(row, kept);
-    for (const [i, call] of ofRow.entries()) addToTotals(totals[numberAt(calls, call, 1)], kept[i] as Price);
+    for (const [i, call] of ofRow.entries()) addToTotals(totals[numberAt(calls, call, 1)], kept[i] as TimedPrice);
   }
   return {
     ...rest,
@@ -54,6 +58,8 @@ export function pricedInStore(
 
 interface TimedPrice extends Price {
   readonly endMs: number;
+  /** How many calls it is the price of. */
+  readonly calls: number;
 }
 
 const numberAt = (calls: Float64Array, call: number, at: number): number => calls[call * CALL_NUMBERS + at] ?? 0;
@@ -116,16 +122,16 @@ function keptPrices(
   const costOfKnown = withoutPrice.reduce((rest, partial, i) => (i % 2 === 0 ? rest : rest - partial), cost);
   // Only their sum is stored, and only it is needed
   return calls.map((call, i) =>
-    isKnown(call) ? { endMs: call.endMs, costNanoUsd: i === first ? costOfKnown : 0 } : call,
+    isKnown(call) ? { endMs: call.endMs, calls: call.calls, costNanoUsd: i === first ? costOfKnown : 0 } : call,
   );
 }
 
 function addPrices(row: Writable<PackedUsage>, calls: readonly TimedPrice[]): void {
   const reasons = new Map<NoPrice, number>();
   const withoutPrice: number[] = [];
-  for (const { costNanoUsd, noPrice, endMs } of calls) {
+  for (const { costNanoUsd, noPrice, endMs, calls: ofPrice } of calls) {
     if (costNanoUsd !== undefined) row[15] = (row[15] ?? 0) + costNanoUsd;
-    if (noPrice === undefined) row[6]--;
+    if (noPrice === undefined) row[6] -= ofPrice;
     else {
       reasons.set(noPrice, (reasons.get(noPrice) ?? 0) + 1);
       withoutPrice.push(endMs, costNanoUsd ?? 0);
@@ -135,12 +141,12 @@ function addPrices(row: Writable<PackedUsage>, calls: readonly TimedPrice[]): vo
   if (withoutPrice.length > 0 && row[15] !== null) row[18] = JSON.stringify(withoutPrice);
 }
 
-function addToTotals(sums: Writable<Totals> | undefined, { costNanoUsd, noPrice }: Price): void {
+function addToTotals(sums: Writable<Totals> | undefined, { costNanoUsd, noPrice, calls }: TimedPrice): void {
   if (sums === undefined) return;
   sums.costNanoUsd += costNanoUsd ?? 0;
   if (noPrice !== undefined) return;
-  sums.pricedCalls++;
-  sums.unpricedCalls--;
+  sums.pricedCalls += calls;
+  sums.unpricedCalls -= calls;
 }
 
 const known = (tokens: number): number | undefined => (tokens < 0 ? undefined : tokens);

@@ -32,6 +32,7 @@ export function mergeRow(table: FactTable, into: number, from: number, texts: re
 /** Columns that are not joined by the general rule, see `JOINED`. */
 const SPECIAL_COLUMNS: ReadonlySet<string> = new Set([
   ...["key", "globalKey", "timeMs", "promptKey", "startMs", "endMs", "complete", "model", "tier", "webSearches"],
+  "coveredCalls",
   ...TOKEN_KINDS,
 ]);
 
@@ -70,9 +71,10 @@ function mergeCall(data: Float64Array, into: number, from: number, texts: readon
   const end = data[from + CALL.endMs] ?? 0;
   if (end > (data[into + CALL.endMs] ?? 0)) data[into + CALL.endMs] = end;
   if (data[from + CALL.complete] === 1) data[into + CALL.complete] = 1;
-  const searches = data[from + CALL.webSearches] ?? Number.NaN;
-  if (!(searches <= (data[into + CALL.webSearches] ?? Number.NaN)) && !Number.isNaN(searches))
-    data[into + CALL.webSearches] = searches;
+  for (const place of [CALL.webSearches, CALL.coveredCalls]) {
+    const most = data[from + place] ?? Number.NaN;
+    if (!(most <= (data[into + place] ?? Number.NaN)) && !Number.isNaN(most)) data[into + place] = most;
+  }
   mergeFuller(data, into, from, texts);
 }
 

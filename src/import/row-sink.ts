@@ -95,6 +95,7 @@ export class RowSink implements FactSink {
     data[at + CALL.finishReason] = this.#name(fact.finishReason);
     data[at + CALL.asksForTools] = fact.asksForTools ? 1 : Number.NaN;
     data[at + CALL.covers] = this.#name(fact.covers);
+    data[at + CALL.coveredCalls] = numberOf(fact.coveredCalls, "coveredCalls");
     data[at + CALL.tier] = this.#name(fact.tier);
     data[at + CALL.webSearches] = numberOf(fact.webSearches, "webSearches");
     data[at + CALL.hasOtherFees] = fact.hasOtherFees ? 1 : Number.NaN;

@@ -88,7 +88,7 @@ function addCalls({ texts, tables }: FactTables, sums: PackedSums): PricedCalls 
     const call = {
       model,
       isSubagents: !Number.isNaN(data[at + CALL.agentId]),
-      isSum: false,
+      calls: 1,
       complete: data[at + CALL.complete] === 1,
       startMs: Math.min(Number.isNaN(began) ? (data[at + CALL.timeMs] ?? 0) : began, endMs),
       endMs,
@@ -100,7 +100,7 @@ function addCalls({ texts, tables }: FactTables, sums: PackedSums): PricedCalls 
     const webSearches = orZero(data[at + CALL.webSearches]);
     const flags = data[at + CALL.hasOtherFees] === 1 ? HAS_FEES : 0;
     const provider = textAt(at + CALL.provider) ?? null;
-    priced.add({ place, segment: 0, provider, tier, endMs, webSearches, flags }, data, at + CALL.input);
+    priced.add({ place, segment: 0, provider, tier, endMs, webSearches, flags, calls: 1 }, data, at + CALL.input);
   }
   return priced;
 }

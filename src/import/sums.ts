@@ -1,3 +1,4 @@
+import { callsIn } from "../model/call-count.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import { CALL_NUMBERS, HAS_FEES, IS_SUM } from "../model/packed.ts";
 import type { Session } from "../model/session.ts";
@@ -20,12 +21,12 @@ export function sumsOf(
     for (const call of run.modelCalls) {
       putTokens(tokens, call);
       const { model, provider = null, agentId, covers, complete, startMs, endMs, webSearches = 0, hasOtherFees } = call;
-      const summed = { model, isSubagents: agentId !== undefined, isSum: covers !== undefined, complete };
+      const summed = { model, isSubagents: agentId !== undefined, calls: callsIn(call), complete };
       const place = sums.addCall({ ...summed, startMs, endMs }, tokens, 0);
       if (!isWholeUsage(call.usage)) continue;
       const flags = (covers === undefined ? 0 : IS_SUM) + (hasOtherFees === true ? HAS_FEES : 0);
       const seller = { provider, tier: call.tier ?? null };
-      priced.add({ place, segment, ...seller, endMs, webSearches, flags }, tokens, 0);
+      priced.add({ place, segment, ...seller, endMs, webSearches, flags, calls: summed.calls ?? 1 }, tokens, 0);
     }
     for (const tool of run.toolCalls) sums.addTool(tool);
   }
@@ -50,7 +51,7 @@ export class PricedCalls {
    * @param tokens in the order of `TOKEN_KINDS` from `at` on, NaN if unknown
    */
   add(
-    call: Readonly<Record<"place" | "segment" | "endMs" | "webSearches" | "flags", number>> &
+    call: Readonly<Record<"place" | "segment" | "endMs" | "webSearches" | "flags" | "calls", number>> &
       Readonly<Record<"provider" | "tier", string | null>>,
     tokens: ArrayLike<number>,
     at: number,
@@ -71,6 +72,7 @@ export class PricedCalls {
     this.#numbers[to + 8] = endMs;
     this.#numbers[to + 9] = call.webSearches;
     this.#numbers[to + 10] = call.flags;
+    this.#numbers[to + 11] = call.calls;
     this.#length += CALL_NUMBERS;
   }
 }

@@ -1,3 +1,4 @@
+import { callsIn } from "./call-count.ts";
 import { plusKnown } from "./known.ts";
 import type { ModelCall, PricedCall } from "./model-call.ts";
 import { TOKEN_KINDS } from "./token-kinds.ts";
@@ -7,7 +8,7 @@ import type { Writable } from "./writable.ts";
 /** Sums over model calls. A token count is absent when no call reports it: unknown is never 0. */
 export interface CallSums {
   readonly modelCalls: number;
-  /** Usage records that cover a turn or session instead of one call; the number of calls that they cover is unknown. */
+  /** Usage records that cover a turn or session instead of one call, and do not say how many calls. Below, each is one call. */
   readonly aggregateRecords: number;
   readonly input?: number | undefined;
   readonly output?: number | undefined;
@@ -46,18 +47,20 @@ export const CALL_SUM_NAMES = [...COUNTS, ...KNOWN] as const satisfies readonly 
 
 /** What sums need of a call. */
 export interface SummedCall extends Pick<PricedCall, "costNanoUsd" | "noPrice"> {
-  readonly call: Pick<ModelCall, "covers" | "usage" | "complete">;
+  readonly call: Pick<ModelCall, "covers" | "coveredCalls" | "usage" | "complete">;
 }
 
 /** Sums over calls; the view `usage` of the store gives the same over the same calls. */
 export function sumOfCalls(calls: Iterable<SummedCall>): CallSums {
   const sums: Writable<CallSums> = { ...NO_CALLS };
   for (const { call, costNanoUsd, noPrice } of calls) {
-    if (call.covers === undefined) sums.modelCalls++;
-    else sums.aggregateRecords++;
-    if (!isWholeUsage(call.usage)) sums.callsWithoutUsage++;
-    if (!call.complete) sums.incompleteCalls++;
-    if (costNanoUsd === undefined || noPrice !== undefined) sums.unpricedCalls++;
+    const known = callsIn(call);
+    const calls = known ?? 1;
+    if (known === undefined) sums.aggregateRecords++;
+    else sums.modelCalls += known;
+    if (!isWholeUsage(call.usage)) sums.callsWithoutUsage += calls;
+    if (!call.complete) sums.incompleteCalls += calls;
+    if (costNanoUsd === undefined || noPrice !== undefined) sums.unpricedCalls += calls;
     if (call.usage !== undefined) addKnown(sums, call.usage, TOKEN_KINDS);
     if (costNanoUsd !== undefined) sums.costNanoUsd = (sums.costNanoUsd ?? 0) + costNanoUsd;
   }

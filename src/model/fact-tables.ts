@@ -45,6 +45,7 @@ export const COLUMNS = {
     webSearches: "number",
     hasOtherFees: "flag",
     purpose: "text",
+    coveredCalls: "number",
   },
   tool_use: {
     ...COMMON_COLUMNS,

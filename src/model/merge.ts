@@ -27,14 +27,20 @@ export function mergeEntries(a: TranscriptEntry, b: TranscriptEntry): Transcript
  * written. Keys, turn and time of the answer stay.
  */
 export function withFuller(answer: ModelCall, copy: ModelCall): ModelCall {
-  const { usage, model, complete, finishReason, tier, webSearches, hasOtherFees } = copy;
+  const { usage, model, complete, finishReason, coveredCalls, tier, webSearches, hasOtherFees } = copy;
   const isFuller = compareUsage(usage, answer.usage) > 0;
   const isSum = answer.covers !== undefined;
   const knowsMore = !isSum && canonical(joinUsage(answer.usage, usage)) !== canonical(answer.usage);
   if (!isFuller && !knowsMore && (answer.complete || !complete)) return answer;
   const { usage: _, model: __, finishReason: ___, tier: ____, ...place } = answer;
   const fees = { tier, webSearches, hasOtherFees };
-  const figures = defined<Partial<ModelCall>>({ usage, model, finishReason, ...fees } as Partial<ModelCall>);
+  const figures = defined<Partial<ModelCall>>({
+    usage,
+    coveredCalls,
+    model,
+    finishReason,
+    ...fees,
+  } as Partial<ModelCall>);
   return mergeEntries(answer, { ...place, complete, ...figures }) as ModelCall;
 }
 
@@ -113,7 +119,7 @@ function joinFields(a: TranscriptEntry, b: TranscriptEntry): Record<string, unkn
 }
 
 /** Members of a model call that are joined by `answer`. */
-const OF_FULLER: ReadonlySet<string> = new Set(["usage", "model", "webSearches"]);
+const OF_FULLER: ReadonlySet<string> = new Set(["usage", "coveredCalls", "model", "webSearches"]);
 
 /**
  * Agents write one record per content block; the output count only grows, and one of the records has the finish reason. The model
@@ -130,6 +136,7 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
   const areEqual = order === 0 && fuller.model === other.model;
   const tier = areEqual && isLess(other.tier ?? LAST, fuller.tier ?? LAST) ? other.tier : fuller.tier;
   const searches = [a.webSearches, b.webSearches].filter((n) => n !== undefined);
+  const covered = [a.coveredCalls, b.coveredCalls].filter((n) => n !== undefined);
   return {
     endMs: Math.max(a.endMs, b.endMs),
     complete: a.complete || b.complete,
@@ -138,6 +145,7 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
     ...(model !== undefined && { model }),
     ...(tier !== undefined && { tier }),
     ...(searches.length > 0 && { webSearches: Math.max(...searches) }),
+    ...(covered.length > 0 && { coveredCalls: Math.max(...covered) }),
   };
 }
 

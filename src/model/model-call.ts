@@ -24,6 +24,8 @@ export interface ModelCall {
    * it belongs to, and its figures, are not known.
    */
   readonly covers?: "turn" | "session" | "removed" | "unknown";
+  /** How many calls such usage is of. Absent: not reported. */
+  readonly coveredCalls?: number;
   /** Set for a request that is no part of the conversation. */
   readonly purpose?: "compaction" | "memory" | "other";
   /** Service tier, which decides the price, if it is not the standard one, e.g. `priority`. */

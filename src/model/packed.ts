@@ -46,10 +46,10 @@ export type PackedTools = readonly [
 export type PackedTurns = readonly [timeMs: number, origin: string, turns: number, failed: number, interrupted: number];
 
 /**
- * Numbers of a call that may have a price: index in `usage`, `segments` and `sellers`, five kinds of tokens, end, searches, and
- * `IS_SUM` and `HAS_FEES` added up.
+ * Numbers of a call that may have a price: index in `usage`, `segments` and `sellers`, five kinds of tokens, end, searches,
+ * `IS_SUM` and `HAS_FEES` added up, and the number of calls that it counts as.
  */
-export const CALL_NUMBERS = 11;
+export const CALL_NUMBERS = 12;
 export const IS_SUM = 1;
 export const HAS_FEES = 2;
 

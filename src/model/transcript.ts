@@ -95,6 +95,8 @@ export const ModelCallEntry = z.object({
    * that the agent removed from its transcript, and only those count that were not read before.
    */
   covers: z.enum(["turn", "session", "removed", "unknown"]).optional(),
+  /** Of such usage: how many calls it is of, if the agent says so. They then count as calls. */
+  coveredCalls: count.min(1).optional(),
   /** Service tier, if it is not the standard one: `fast`, `priority`, `flex`, `batch`; several with `+`; or `UNKNOWN_TIER`. */
   tier: z.string().optional(),
   /** Searches of the provider during this answer, which it charges besides tokens. */

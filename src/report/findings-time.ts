@@ -86,9 +86,10 @@ function subagents({ time: { subagentMs }, view, workMs }: Work): Finding | unde
   };
 }
 
-function slowestCall({ habits, money, view, workMs }: Work): Finding | undefined {
+function slowestCall({ habits, view, workMs }: Work): Finding | undefined {
   const [slowest] = habits.slowest;
-  const calls = money.total.modelCalls + view.toolCalls.length;
+  // The others have no time of their own
+  const calls = view.calls.filter(({ call }) => call.covers === undefined).length + view.toolCalls.length;
   if (slowest === undefined || slowest.ms / workMs < 0.2 || calls <= 3) return undefined;
   const name = printable(toolTitle(slowest.name ?? "an unnamed model"));
   const { ms, heldMs = 0 } = slowest;

@@ -1,3 +1,4 @@
+import { callsIn } from "../model/call-count.ts";
 import type { PricedCall } from "../model/model-call.ts";
 import { NO_PRICE, type NoPrice } from "../model/price-list.ts";
 import { suggest } from "../model/suggest.ts";
@@ -54,7 +55,7 @@ export function noPriceNotesOf(calls: readonly PricedCall[]): readonly string[] 
     if (!isWholeUsage(call.usage) || (noPrice === undefined && costNanoUsd !== undefined)) continue;
     const { model = null } = call;
     const before = models.get(model);
-    const n = (before?.calls ?? 0) + 1;
+    const n = (before?.calls ?? 0) + (callsIn(call) ?? 1);
     const [reason, reasons = []] = [noPrice ?? liveReason(model), before?.reasons];
     const all = reasons.includes(reason) ? reasons : [...reasons, reason];
     models.set(model, { model, calls: n, priceless: n, reasons: all });

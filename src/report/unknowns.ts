@@ -22,7 +22,7 @@ export function unknownsOf({ view, time, money, habits }: Explanation): readonly
     const answers = plural(total.incompleteCalls, "answer was", "answers were");
     unknowns.push(`output is a lower bound: ${answers} cut short`);
   }
-  if (total.aggregateRecords > 0) {
+  if (view.calls.some(({ call }) => call.covers !== undefined)) {
     unknowns.push("the agent reports totals over several calls: the time of each call is unknown");
   } else if (time?.isModelTimed === false && toolCalls > 0) {
     unknowns.push(

@@ -18,6 +18,7 @@ export function toModelCall(entry: EntryOf<"model_call">): ModelCall {
     finishReason: entry.finishReason,
     asksForTools: entry.asksForTools,
     covers: entry.covers,
+    coveredCalls: entry.coveredCalls,
     purpose: entry.purpose,
     tier: entry.tier,
     webSearches: entry.webSearches,

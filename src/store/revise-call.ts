@@ -28,14 +28,16 @@ export function reviseCall(
     .get(sessionNumber, entryBefore.key);
   if (row === undefined) return undefined;
   const before = JSON.parse(String(row["body"])) as ModelCall;
-  const { usage, complete, finishReason, model = before.model, tier, webSearches, hasOtherFees } = entryAfter;
-  const known = defined<Partial<ModelCall>>({ model, webSearches, hasOtherFees, usage, finishReason });
+  const { usage, complete, finishReason, model = before.model } = entryAfter;
+  const { coveredCalls, tier, webSearches, hasOtherFees } = entryAfter;
+  const known = defined<Partial<ModelCall>>({ model, coveredCalls, webSearches, hasOtherFees, usage, finishReason });
   const after = defined<ModelCall>({ ...before, ...known, complete, tier });
   const priceBefore = storedPrice(row);
   const priced = (call: ModelCall): string => JSON.stringify(PRICED_BY.map((name) => call[name]));
   const { costNanoUsd, noPrice }: Price = priced(after) === priced(before) ? priceBefore : price(after);
   db.prepare(
-    `UPDATE model_calls SET model = ?, input = ?, output = ?, cache_read = ?, cache_write = ?, cost_nano_usd = ?, no_price = ?, complete = ?, body = ?
+    `UPDATE model_calls SET model = ?, input = ?, output = ?, cache_read = ?, cache_write = ?, cost_nano_usd = ?, no_price = ?, covered_calls = ?,
+       complete = ?, body = ?
      WHERE session = ? AND key = ?`,
   ).run(
     model ?? null,
@@ -45,6 +47,7 @@ export function reviseCall(
     usage?.cacheWrite ?? null,
     costNanoUsd ?? null,
     noPrice ?? null,
+    after.coveredCalls ?? null,
     complete ? 1 : 0,
     JSON.stringify(after),
     sessionNumber,

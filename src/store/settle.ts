@@ -86,9 +86,10 @@ function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, pric
     const { costNanoUsd, noPrice } = prices.get(call.key) ?? {};
     db.prepare(
       `INSERT INTO model_calls (session, key, segment, model, subagent, end_ms, input, output, cache_read, cache_write,
-         cost_nano_usd, no_price, complete, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         cost_nano_usd, no_price, covered_calls, complete, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (session, key) DO UPDATE SET model = excluded.model, input = excluded.input,
          output = excluded.output, cache_read = excluded.cache_read, cache_write = excluded.cache_write, cost_nano_usd = excluded.cost_nano_usd, no_price = excluded.no_price,
+         covered_calls = excluded.covered_calls,
          complete = excluded.complete, body = excluded.body`,
     ).run(
       sessionNumber,
@@ -103,6 +104,7 @@ function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, pric
       call.usage?.cacheWrite ?? null,
       costNanoUsd ?? null,
       noPrice ?? null,
+      call.coveredCalls ?? null,
       call.complete ? 1 : 0,
       JSON.stringify(call),
     );

@@ -1,3 +1,4 @@
+import { callCountOf, callsIn } from "../model/call-count.ts";
 import type { ModelCall, PricedCall } from "../model/model-call.ts";
 import {
   type Compaction,
@@ -107,23 +108,14 @@ function runSteps(run: Turn | Subagent, agent: string, facts: SessionFacts): rea
   const isTurn = "origin" in run;
   const errorType = isTurn ? run.errorType : run.errors.findLast((e) => e.final)?.errorType;
   const name = { [semconv.GEN_AI_AGENT_NAME]: agent };
+  const calls = callCountOf(run);
   return [
     step(SHAPES.invokeAgentDuration, seconds(run), facts, {
       [semconv.GEN_AI_OPERATION_NAME]: "invoke_agent",
       ...name,
       [semconv.ERROR_TYPE]: errorType,
     }),
-    // If usage is reported per turn only, the number of calls is unknown
-    ...(run.modelCalls.some((call) => call.covers !== undefined)
-      ? []
-      : [
-          step(
-            SHAPES.invokeAgentInferenceCalls,
-            run.modelCalls.length + (run.settled?.sums.modelCalls ?? 0),
-            facts,
-            name,
-          ),
-        ]),
+    ...(calls === undefined ? [] : [step(SHAPES.invokeAgentInferenceCalls, calls, facts, name)]),
     step(SHAPES.invokeAgentToolCalls, run.toolCalls.length + (run.settled?.toolCalls ?? 0), facts, name),
     ...(isTurn
       ? [
@@ -143,6 +135,8 @@ function runSteps(run: Turn | Subagent, agent: string, facts: SessionFacts): rea
 
 function modelCallCounts({ call, costNanoUsd: cost, noPrice }: PricedCall, facts: SessionFacts): Counted {
   const { usage } = call;
+  const known = callsIn(call);
+  const calls = known ?? 1;
   const conventional = {
     [semconv.GEN_AI_OPERATION_NAME]: "chat",
     [semconv.GEN_AI_PROVIDER_NAME]: providerOf(call, facts.provider),
@@ -167,8 +161,9 @@ function modelCallCounts({ call, costNanoUsd: cost, noPrice }: PricedCall, facts
     key: keyOf(facts, "model_call", call.key),
     increments: [
       ...tokens,
-      ...(call.covers === undefined ? perCall(call, facts, ours, conventional) : []),
-      ...(cost === undefined || noPrice !== undefined ? [step(SHAPES.unpricedCalls, 1, facts, ours)] : []),
+      ...(known === undefined ? [] : [step(SHAPES.modelCalls, known, facts, ours)]),
+      ...(call.covers === undefined ? perCall(call, facts, conventional) : []),
+      ...(cost === undefined || noPrice !== undefined ? [step(SHAPES.unpricedCalls, calls, facts, ours)] : []),
       ...(cost === undefined
         ? []
         : [
@@ -177,18 +172,17 @@ function modelCallCounts({ call, costNanoUsd: cost, noPrice }: PricedCall, facts
               [semconv.OPENHOOK_COST_SOURCE]: costSource(call.model ?? "").kind,
             }),
           ]),
-      ...(call.complete ? [] : [step(SHAPES.incompleteCalls, 1, facts, ours)]),
+      ...(call.complete ? [] : [step(SHAPES.incompleteCalls, calls, facts, ours)]),
     ],
   };
 }
 
 /** Metrics that need the usage of single calls. */
-function perCall(call: ModelCall, facts: SessionFacts, ours: Named, conventional: Named): readonly Increment[] {
+function perCall(call: ModelCall, facts: SessionFacts, conventional: Named): readonly Increment[] {
   const { usage } = call;
   const known = (shape: MetricShape, tokens: number | undefined): readonly Increment[] =>
     tokens === undefined ? [] : [step(shape, tokens, facts, conventional)];
   return [
-    step(SHAPES.modelCalls, 1, facts, ours),
     ...known(SHAPES.operationInputTokens, usage?.input),
     ...known(SHAPES.operationOutputTokens, usage?.output),
     step(SHAPES.inferenceDuration, seconds(call), facts, conventional),

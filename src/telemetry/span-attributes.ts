@@ -1,3 +1,4 @@
+import { callCountOf } from "../model/call-count.ts";
 import { sumKnown } from "../model/known.ts";
 import { lastCallOf } from "../model/last-call.ts";
 import type { SessionFacts, Subagent, Turn } from "../model/session.ts";
@@ -47,11 +48,10 @@ export const cacheWriteAttributes = (cacheWrite: number | undefined, { semconv: 
   ...(version !== "latest" && { [semconv.GEN_AI_USAGE_CACHE_CREATION]: cacheWrite }),
 });
 
-/** Unknown if usage is reported per turn only, or the agent reports no calls. */
+/** Unknown if usage is reported per turn, without the number of calls, or the agent reports no calls. */
 function callsOf(run: Turn | Subagent, { usageUnknown }: SessionFacts): number | undefined {
-  const calls = run.modelCalls.length + (run.settled?.sums.modelCalls ?? 0);
-  const isUnknown = run.modelCalls.some((call) => call.covers !== undefined) || (calls === 0 && usageUnknown === true);
-  return isUnknown ? undefined : calls;
+  const calls = callCountOf(run);
+  return calls === 0 && usageUnknown === true ? undefined : calls;
 }
 
 /** A cost and the prices it is based on. @param model absent if the cost is a sum over several models */

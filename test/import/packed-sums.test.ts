@@ -12,7 +12,7 @@ function partsOf(boundaries: readonly number[], times: readonly number[]): reado
   const sums = new PackedSums(boundaries);
   const parts: (readonly number[])[] = [];
   for (const endMs of times) {
-    const call = { model: "m", isSubagents: false, isSum: false, complete: true, startMs: endMs, endMs };
+    const call = { model: "m", isSubagents: false, calls: 1, complete: true, startMs: endMs, endMs };
     const place = sums.addCall(call, TOKENS, 0);
     parts[place] = [...(parts[place] ?? []), endMs];
   }

@@ -44,6 +44,10 @@ export function compareRecorded(storePath: string, expected: Expected, isEndRepo
     if (got.hasOnlySums && got.modelCalls.some((call) => call.reasoning !== undefined)) {
       expect(sum("reasoning"), "reasoning").toBe(found?.reasoning_tokens ?? session.totals["reasoning"]);
     }
+    // The agent says how many calls its sums are of: as many as the model server answered
+    if (got.modelCalls.some((call) => call.is_sum && call.calls !== undefined)) {
+      expect(sum("calls"), "model calls").toBe(found?.llm_calls ?? session.totals["model_calls"]);
+    }
     if (found !== undefined) expect(got.incomplete).toBeGreaterThan(0);
     expect(toolsOf(got.tools, session)).toEqual(toolsOf(session.tool_calls, session));
     expect(got.prompts, "prompts").toBe(session.prompts);

@@ -19,6 +19,7 @@ export interface ExpectedSession {
   }[];
   /** Set if the agent lost usage before it recorded it: the part that can be recovered. */
   readonly recoverable_as_reported?: {
+    readonly llm_calls?: number;
     readonly input_tokens?: number;
     readonly output_tokens?: number;
     readonly cache_read_tokens?: number;
@@ -51,6 +52,7 @@ export function summaryOf(storePath: string, sessionId: string) {
       modelCalls: calls
         .map((c) => ({
           is_sum: c.covers !== undefined,
+          calls: c.covers === undefined ? 1 : c.coveredCalls,
           response_id: c.responseId,
           model: c.model,
           subagent: c.agentId !== undefined,
@@ -95,9 +97,10 @@ export function countersAndRows(storePath: string) {
     };
     const calls = db
       .prepare(
-        `SELECT count(*) - count(json_extract(body, '$.covers')) AS n, sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read,
+        `SELECT sum(coalesce(covered_calls, json_extract(body, '$.covers') IS NULL)) AS n, sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read,
            sum(cache_write) AS cache_write, sum(cost_nano_usd) AS cost,
-           count(*) - sum(cost_nano_usd IS NOT NULL AND no_price IS NULL) AS unpriced, count(*) - sum(complete) AS incomplete FROM model_calls`,
+           sum(iif(cost_nano_usd IS NOT NULL AND no_price IS NULL, 0, coalesce(covered_calls, 1))) AS unpriced,
+           sum(iif(complete, 0, coalesce(covered_calls, 1))) AS incomplete FROM model_calls`,
       )
       .get();
     const tools = db.prepare("SELECT status, count(*) AS n FROM tool_calls GROUP BY status").all();

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { defined } from "../../src/model/defined.ts";
+import type { ModelCall } from "../../src/model/model-call.ts";
 import { SpanRecord } from "../../src/model/telemetry.ts";
+import { runCounts } from "../../src/telemetry/metrics.ts";
 import type { KeyedSpan, SpanSettings } from "../../src/telemetry/spans.ts";
 import { recordedSession, recordedSessions } from "../session/recorded.ts";
 import { endedSession, spansOf } from "./records.ts";
@@ -96,6 +99,28 @@ describe("the attribute names of the GenAI conventions", () => {
     expect(turn?.record.attributes["gen_ai.usage.cache_write.input_tokens"]).toBe(write);
     expect(turn?.record.attributes["gen_ai.usage.cache_creation.input_tokens"]).toBe(creation);
   });
+});
+
+test.each([
+  [3, 3],
+  [undefined, undefined],
+])("a turn with a sum over %s calls says %s", async (coveredCalls, expected) => {
+  const session = endedSession(await recordedSession("basic"));
+  const turns = session.turns.map((turn) => ({
+    ...turn,
+    modelCalls: turn.modelCalls
+      .slice(0, 1)
+      .map((call) => defined<ModelCall>({ ...call, covers: "turn", coveredCalls })),
+  }));
+  const spans = spansOf({ ...session, turns }, SETTINGS);
+  const turn = spans.find((s) => s.record.attributes["openhook.span.kind"] === "turn");
+  expect(turn?.record.attributes["openhook.model_calls"]).toBe(expected);
+  const steps = turns.flatMap((one) => runCounts(one, session.facts)).flatMap((one) => one.increments);
+  const amounts = (metric: string) => steps.filter((one) => one.metric === metric).map(({ amount }) => amount);
+  const known = expected === undefined ? [] : [expected];
+  expect(amounts("openhook.model.call.count")).toEqual(known);
+  expect(amounts("gen_ai.invoke_agent.inference_calls")).toEqual(known);
+  expect(amounts("gen_ai.client.inference.duration")).toEqual([]);
 });
 
 test("ids depend only on the session", async () => {

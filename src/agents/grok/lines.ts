@@ -274,7 +274,7 @@ function turnUsage(context: LineContext): void {
   for (const model of models) {
     const key = model === first ? `turn:${turn.id}` : `turn:${turn.id}:${model}`;
     const base = factBase({ ...context, timeMs: turn.startMs }, key, key);
-    const fact = { model: model === "" ? turn.model : model, usage: own[model], complete: true };
+    const fact = { model: model === "" ? turn.model : model, ...own[model], complete: true };
     sink.modelCall(base, { ...fact, startMs: turn.startMs, endMs: timeMs, covers: "turn" });
   }
 }

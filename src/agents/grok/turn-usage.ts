@@ -6,18 +6,18 @@ import { asArray, asCount, asObject, asString, asTimeMs, parsedObject } from "..
 import { readSmallSync } from "../shared/transcript/open.ts";
 import { foldersOf } from "./places.ts";
 
-/** Usage by model. */
-export type ModelUsage = Readonly<Record<string, TokenUsage>>;
+/** Usage by model, with the number of calls that it is of. */
+export type ModelUsage = Readonly<Record<string, CallsUsage>>;
 
 /** A turn's usage by model. Input includes cache reads and writes, output includes reasoning. */
 export function usageIn(usage: unknown): ModelUsage {
   const byModel = asObject(asObject(usage)?.["modelUsage"]);
   const own = Object.entries(byModel ?? {}).flatMap(([model, one]) => {
-    const tokens = tokensIn(one);
-    return model === "" || tokens === undefined ? [] : [[model, tokens] as const];
+    const calls = callsIn(one);
+    return model === "" || calls === undefined ? [] : [[model, calls] as const];
   });
   if (own.length > 0) return Object.fromEntries(own);
-  const all = tokensIn(usage);
+  const all = callsIn(usage);
   return all === undefined || isZero(all) ? {} : { [asString(asObject(usage)?.["primaryModelId"]) ?? ""]: all };
 }
 
@@ -27,14 +27,14 @@ export function usageIn(usage: unknown): ModelUsage {
  * @param untilMs end of the turn
  */
 export function withoutSubagents(usage: ModelUsage, children: readonly ModelUsage[]): ModelUsage {
-  const rest: Record<string, TokenUsage> = { ...usage };
+  const rest: Record<string, CallsUsage> = { ...usage };
   for (const child of children) {
-    for (const [model, tokens] of Object.entries(child)) {
+    for (const [model, calls] of Object.entries(child)) {
       const before = rest[model];
-      if (before !== undefined) rest[model] = difference(before, tokens);
+      if (before !== undefined) rest[model] = difference(before, calls);
     }
   }
-  return Object.fromEntries(Object.entries(rest).filter(([model, tokens]) => !isZero(tokens) || isZero(usage[model])));
+  return Object.fromEntries(Object.entries(rest).filter(([model, calls]) => !isZero(calls) || isZero(usage[model])));
 }
 
 /** The turns of a subagent that ended within a turn of its parent, from its `usage.json`. */
@@ -55,11 +55,17 @@ export function subagentTurns(
 
 // --- internal ---
 
+interface CallsUsage {
+  readonly usage: TokenUsage;
+  /** Absent: unknown. */
+  readonly coveredCalls?: number;
+}
+
 const MAX_USAGE_BYTES = 16 << 20;
 
 const FIGURES = ["input", "output", "cacheRead", "cacheWrite", "reasoning"] as const;
 
-function tokensIn(usage: unknown): TokenUsage | undefined {
+function callsIn(usage: unknown): CallsUsage | undefined {
   const u = asObject(usage);
   const tokens = defined<TokenUsage>({
     input: asCount(u?.["inputTokens"]),
@@ -68,17 +74,21 @@ function tokensIn(usage: unknown): TokenUsage | undefined {
     cacheWrite: asCount(u?.["cacheCreationTokens"]),
     reasoning: asCount(u?.["reasoningTokens"]),
   } as TokenUsage);
-  return Object.keys(tokens).length === 0 ? undefined : tokens;
+  return Object.keys(tokens).length === 0 ? undefined : withCalls(tokens, asCount(u?.["modelCalls"]));
 }
 
-/** A figure that only the turn has stays: a subagent that does not report it may have none. */
-function difference(usage: TokenUsage, part: TokenUsage): TokenUsage {
+/** Tokens without a call contradict each other: the number of calls is then unknown. */
+const withCalls = (usage: TokenUsage, calls = 0): CallsUsage =>
+  calls > 0 ? { usage, coveredCalls: calls } : { usage };
+
+/** Tokens that only the turn reports stay: a subagent that does not report them may have none. But it made calls. */
+function difference({ usage, coveredCalls }: CallsUsage, part: CallsUsage): CallsUsage {
   const rest: Writable<TokenUsage> = { ...usage };
   for (const figure of FIGURES) {
     const tokens = usage[figure];
-    if (tokens !== undefined) rest[figure] = Math.max(0, tokens - (part[figure] ?? 0));
+    if (tokens !== undefined) rest[figure] = Math.max(0, tokens - (part.usage[figure] ?? 0));
   }
-  return rest;
+  return withCalls(rest, (coveredCalls ?? 0) - (part.coveredCalls ?? Number.POSITIVE_INFINITY));
 }
 
-const isZero = (usage: TokenUsage | undefined): boolean => FIGURES.every((figure) => (usage?.[figure] ?? 0) === 0);
+const isZero = (one: CallsUsage | undefined): boolean => FIGURES.every((figure) => (one?.usage[figure] ?? 0) === 0);

@@ -57,7 +57,7 @@ export function totals({ turns, subagents, sums, tools, facts, onSubscription }:
     plain(plural(turns, "turn")),
     ...(sums.modelCalls === 0 && (sums.aggregateRecords > 0 || facts.usageUnknown === true)
       ? []
-      : [plain(plural(sums.modelCalls, "model call"))]),
+      : [plain(`${sums.aggregateRecords > 0 ? "≥" : ""}${plural(sums.modelCalls, "model call")}`)]),
     plain(`${plural(toolCalls, "tool call")}${marked.length === 0 ? "" : ` (${marked.join(", ")})`}`),
     ...(subagents === 0 ? [] : [plain(plural(subagents, "subagent"))]),
     ...(hasUsage(sums)

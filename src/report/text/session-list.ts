@@ -124,7 +124,9 @@ function repository({ stored, facts }: SessionSummary): string {
 }
 
 const modelCalls = (sums: SessionSummary["sums"], facts: SessionSummary["facts"]): string =>
-  sums.modelCalls === 0 && (sums.aggregateRecords > 0 || facts.usageUnknown === true) ? "?" : exact(sums.modelCalls);
+  sums.modelCalls === 0 && (sums.aggregateRecords > 0 || facts.usageUnknown === true)
+    ? "?"
+    : `${sums.aggregateRecords > 0 ? "≥" : ""}${exact(sums.modelCalls)}`;
 
 function tokens({ sums, facts }: SessionSummary): string {
   if (!hasUsage(sums)) return facts.usageUnknown === true ? "?" : "";

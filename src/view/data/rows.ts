@@ -76,6 +76,7 @@ export function toSums(sums: SessionSummary["sums"], isUsageUnknown: boolean): S
     cacheWrite,
     reasoning,
     costNanoUsd,
+    modelCallsIsLowerBound: isUsageUnknown || sums.aggregateRecords > 0,
     ...lowerBounds(sums, isUsageUnknown),
     unpriced: pricelessOf(sums),
   };

@@ -1,6 +1,7 @@
 /** Tokens and cost. A lower bound lacks the usage of some calls. */
 export interface Sums {
   readonly modelCalls: number | null;
+  readonly modelCallsIsLowerBound: boolean;
   readonly input: number | null;
   readonly output: number | null;
   readonly cacheRead: number | null;

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import reader from "../../../src/agents/grok/transcript.ts";
 import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
+import { mergeEntries } from "../../../src/model/merge.ts";
 import type { EntryOf, TranscriptEntry } from "../../../src/model/transcript.ts";
 import { removeFolder } from "../../support/remove.ts";
 
@@ -16,7 +17,12 @@ beforeEach(() => {
 afterEach(() => removeFolder(home));
 
 const folderOf = (session: string): string => join(home, ".grok", "sessions", "%2Fp", session);
-const usageOf = (input: number, output: number) => ({ inputTokens: input, outputTokens: output, cachedReadTokens: 0 });
+const usageOf = (input: number, output: number, modelCalls?: number) => ({
+  inputTokens: input,
+  outputTokens: output,
+  cachedReadTokens: 0,
+  modelCalls,
+});
 
 type Line = readonly [atMs: number, update: object, owner?: string | undefined, promptId?: string];
 
@@ -67,11 +73,15 @@ async function entriesOf(session: string): Promise<readonly TranscriptEntry[]> {
   }
   return entries;
 }
+const modelCallsOf = async (session: string) =>
+  (await entriesOf(session)).filter((entry): entry is EntryOf<"model_call"> => entry.kind === "model_call");
 async function callsOf(session: string) {
-  const calls = (await entriesOf(session)).filter(
-    (entry): entry is EntryOf<"model_call"> => entry.kind === "model_call",
-  );
-  return calls.map(({ model, agentId, usage }) => [agentId, model, usage?.input, usage?.output]);
+  return (await modelCallsOf(session)).map(({ model, agentId, usage }) => [
+    agentId,
+    model,
+    usage?.input,
+    usage?.output,
+  ]);
 }
 
 test("a subagent's usage counts with the subagent, and the rest with the turn", async () => {
@@ -105,6 +115,36 @@ test("usage of a background subagent is subtracted only from the turn in which t
     ["child", "m", 300, 20],
     ["child", "m", 100, 4],
   ]);
+});
+
+test.each([
+  ["the turn's number has those of the subagent, which count with the subagent", 5, 2, [3, 2]],
+  ["an older version does not say how many calls a turn made", undefined, undefined, [undefined, undefined]],
+  ["without the subagent's number, the rest is unknown", 5, undefined, [undefined, undefined]],
+  ["without the turn's number, only the subagent's is known", undefined, 2, [undefined, 2]],
+  ["tokens of no call: the numbers contradict each other", 2, 2, [undefined, 2]],
+])("model calls: %s", async (_, ofTurn, ofSubagent, expected) => {
+  write("parent", [
+    [0, prompt(0)],
+    [10, spawned("child")],
+    [100, turnEnd("p0", { m: usageOf(1_000, 50, ofTurn) }, 100)],
+  ]);
+  writeChild("parent", "child", [[60, usageOf(300, 20, ofSubagent)]]);
+  const calls = await modelCallsOf("parent");
+  expect(calls.map(({ covers, coveredCalls }) => [covers, coveredCalls])).toEqual(expected.map((n) => ["turn", n]));
+});
+
+test("a turn that is read twice has its number of model calls once", async () => {
+  const end = turnEnd("p0", { m: usageOf(1_000, 50, 3) }, 100);
+  write("twice", [
+    [0, prompt(0)],
+    [50, { sessionUpdate: "agent_message_chunk" }, undefined, "p0"],
+    [100, end],
+    [110, end],
+  ]);
+  const calls = await modelCallsOf("twice");
+  expect(new Set(calls.map(({ key }) => key))).toEqual(new Set(["turn:p0"]));
+  expect(calls.reduce<TranscriptEntry>(mergeEntries, calls[0] as TranscriptEntry)).toMatchObject({ coveredCalls: 3 });
 });
 
 test("the usage of a subagent whose files are gone stays in the turn", async () => {

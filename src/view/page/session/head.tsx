@@ -51,7 +51,13 @@ export function TitleBar({ document: { row }, untilMs }: { document: SessionDocu
         <Figure name="Turns" note={row.subagents > 0 ? plural(row.subagents, "subagent") : null}>
           {exact(row.turns)}
         </Figure>
-        <Figure name="Model calls">{sums.modelCalls === null ? <Unknown /> : exact(sums.modelCalls)}</Figure>
+        <Figure name="Model calls">
+          {sums.modelCalls === null ? (
+            <Unknown />
+          ) : (
+            `${sums.modelCallsIsLowerBound ? "≥" : ""}${exact(sums.modelCalls)}`
+          )}
+        </Figure>
         <Figure name="Tool calls" note={toolNote(row)}>
           {exact(row.toolCalls)}
         </Figure>
