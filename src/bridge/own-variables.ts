@@ -4,7 +4,11 @@ import type { Context } from "../context.ts";
 import { keptVariables } from "./command-environment.ts";
 import type { RegistrationFile } from "./registration-file.ts";
 
-/** The variables for a file's commands, without those that a repository names: an agent may have started `bridge allow`. @param files see `variableFiles` */
+/**
+ * The variables for a file's commands, without those that a repository names: an agent may have started `bridge allow`.
+ *
+ * @param files see `variableFiles`
+ */
 export async function ownVariables(
   { folder }: Pick<RegistrationFile, "folder">,
   files: readonly string[],

@@ -34,13 +34,7 @@ export function withFuller(answer: ModelCall, copy: ModelCall): ModelCall {
   if (!isFuller && !knowsMore && (answer.complete || !complete)) return answer;
   const { usage: _, model: __, finishReason: ___, tier: ____, ...place } = answer;
   const fees = { tier, webSearches, hasOtherFees };
-  const figures = defined<Partial<ModelCall>>({
-    usage,
-    coveredCalls,
-    model,
-    finishReason,
-    ...fees,
-  } as Partial<ModelCall>);
+  const figures = defined<Partial<ModelCall>>({ usage, coveredCalls, model, finishReason, ...fees });
   return mergeEntries(answer, { ...place, complete, ...figures }) as ModelCall;
 }
 
