@@ -1,7 +1,7 @@
 import type { SpanRecord } from "../model/telemetry.ts";
 import type { Database } from "./database.ts";
 
-/** Spans of one segment as they were or will be sent, in the order of settling. Read as `inPieces` in `queries.ts` reads. */
+/** Spans of one segment as they were or will be sent, in the order of settling. See `inPieces` in `queries.ts`. */
 export function* settledSpans(db: Database, session: number, segment: number): Generator<SpanRecord> {
   const next = db.prepare(
     `SELECT max(seq) AS last, group_concat(record, ',' ORDER BY seq) AS records
@@ -31,7 +31,7 @@ export const spansWithoutCalls = (
 
 /**
  * Ids of the parents of a session's settled model calls, by the keys of their spans. Found without parsing, which would
- * take longer: quotes inside texts are escaped, and ids have 16 digits. A call without a parent gets an id that no span has.
+ * take longer: quotes inside texts are escaped, and ids have 16 digits. A call without a parent gets text that is no id.
  */
 export const parentsOfCalls = (db: Database, session: number): ReadonlyMap<string, string> =>
   new Map(

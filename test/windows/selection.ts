@@ -31,10 +31,10 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "test/drain/idle.test.ts": "starts hook.sh, which Windows does not have; its hook.cjs is in program.windows.ts",
   "test/drain/suspend.test.ts": "starts hook.sh and suspends processes, for which Windows has no signal",
   ...Object.fromEntries(
-    ["drain/root-totals", "report/row-sums", "privacy/linear", "privacy/recall"].map((name) => [
-      `test/${name}.test.ts`,
-      MINUTES,
-    ]),
+    [
+      ...["drain/root-totals", "report/row-sums", "privacy/linear", "privacy/recall"],
+      ...["import/branches", "import/edits", "session/endings"],
+    ].map((name) => [`test/${name}.test.ts`, MINUTES]),
   ),
   ...Object.fromEntries(
     [
@@ -114,17 +114,7 @@ export const KNOWN: readonly (readonly [file: string, name: string, reason: stri
     ["test/privacy/project.test.ts", "the file that applies to a folder an unreadable file, a link"],
     ["test/privacy/repository-variables.test.ts", "finds the variables that a repository's files name a pipe"],
   ].map(([file = "", name = ""]) => [file, name, "Windows has no mkfifo"] as const),
-  ...[
-    ["test/privacy/project.test.ts", "the file that applies to a folder the worktree's copy in a worktree"],
-    [
-      "test/import/branches.test.ts",
-      "a branch that was checked out less than two seconds before a turn's end counts for it, as HEAD says; a later one does not",
-    ],
-    [
-      "test/import/branches.test.ts",
-      "a pull request belongs to the branch that HEAD names since before it, even if the agent noted the one before",
-    ],
-  ].map(([file = "", name = ""]) => [file, name, "needs git"] as const),
+  ["test/privacy/project.test.ts", "the file that applies to a folder the worktree's copy in a worktree", "needs git"],
   [
     "test/store/instance.test.ts",
     "a store with an earlier version's fingerprint is no copy",
