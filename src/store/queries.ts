@@ -85,7 +85,7 @@ export interface StoredModelCall extends PricedCall {
 /** What a row of the waterfall shows of a model call. */
 export interface CallFigures {
   readonly segment: number;
-  readonly call: Pick<ModelCall, "key" | "usage" | "complete" | "covers" | "agentId" | "endMs">;
+  readonly call: Pick<ModelCall, "key" | "usage" | "complete" | "covers" | "coveredCalls" | "agentId" | "endMs">;
   readonly costNanoUsd?: number;
   readonly noPrice?: NoPrice;
 }
@@ -101,12 +101,13 @@ export function* settledFigures(db: Database, session: number): Generator<CallFi
     complete: number,
     endMs: number,
     covers: ModelCall["covers"] | null,
+    coveredCalls: number | null,
     agentId: string | null,
     noPrice: NoPrice | null,
   ];
-  const columns = `json_array(key, segment, input, output, cost_nano_usd, complete, end_ms, body ->> '$.covers', body ->> '$.agentId', no_price)`;
+  const columns = `json_array(key, segment, input, output, cost_nano_usd, complete, end_ms, body ->> '$.covers', covered_calls, body ->> '$.agentId', no_price)`;
   for (const [values] of inPieces<readonly [Values]>(db, "model_calls", "key", columns, session)) {
-    const [key, segment, input, output, costNanoUsd, complete, endMs, covers, agentId, noPrice] = values;
+    const [key, segment, input, output, costNanoUsd, complete, endMs, covers, coveredCalls, agentId, noPrice] = values;
     const usage = { ...(input !== null && { input }), ...(output !== null && { output }) };
     const call = {
       key,
@@ -114,6 +115,7 @@ export function* settledFigures(db: Database, session: number): Generator<CallFi
       complete: complete === 1,
       endMs,
       ...(covers && { covers }),
+      ...(coveredCalls !== null && { coveredCalls }),
       ...(agentId && { agentId }),
     };
     yield { segment, call, ...(costNanoUsd !== null && { costNanoUsd }), ...(noPrice !== null && { noPrice }) };

@@ -12,7 +12,7 @@ import { type Node, type SpanPlace, spanPlace } from "./tree.ts";
 export interface RowCall {
   readonly spanId: string;
   readonly segment: number;
-  readonly call: Pick<ModelCall, "usage" | "complete" | "covers" | "agentId" | "endMs">;
+  readonly call: Pick<ModelCall, "usage" | "complete" | "covers" | "coveredCalls" | "agentId" | "endMs">;
   readonly costNanoUsd?: number;
   readonly noPrice?: NonNullable<PricedCall["noPrice"]>;
 }
