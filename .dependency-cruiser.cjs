@@ -16,9 +16,9 @@ const rule = (name, from, to) => ({ name, severity: "error", from, to });
 /** Imports that are erased when the program is compiled. */
 const TYPES = ["type-only", "type-import"];
 /** Types with their zod schemas. */
-const SCHEMAS = "^src/model/(changes|content|envelope|event-schema|file-write|telemetry|transcript)\\.ts$";
+const SCHEMAS = "^src/core/model/(changes|content|envelope|event-schema|file-write|telemetry|transcript)\\.ts$";
 /** The files an agent waits for. */
-const HOOK = "^src/intake/(hook[a-z-]*|inbox-file)\\.ts$";
+const HOOK = "^src/collect/intake/(hook[a-z-]*|inbox-file)\\.ts$";
 
 module.exports = {
   forbidden: [
@@ -38,12 +38,16 @@ module.exports = {
     ),
     rule(
       "intake-knows-only-the-model",
-      { path: "^src/intake/" },
+      { path: "^src/collect/intake/" },
       { path: "^src/", pathNot: "^src/(intake|model)/|^src/own-file\\.ts$" },
     ),
 
     // And the memory of this process, which limits what is parsed
-    rule("model-imports-only-zod", { path: "^src/model/" }, { pathNot: ["^src/model/", "node_modules/zod/", "^v8$"] }),
+    rule(
+      "model-imports-only-zod",
+      { path: "^src/core/model/" },
+      { pathNot: ["^src/core/model/", "node_modules/zod/", "^v8$"] },
+    ),
 
     // zod takes 10 ms to load, and only payloads are checked: schemas are loaded when the first one is
     rule(
@@ -87,7 +91,7 @@ module.exports = {
         ],
       },
     ),
-    rule("session-before-telemetry", { path: "^src/session/" }, { path: "^src/telemetry/" }),
+    rule("session-before-telemetry", { path: "^src/core/session/" }, { path: "^src/core/telemetry/" }),
 
     // Each station of the flow knows itself and the nouns. Files that others can write are opened in one way
     rule(
@@ -98,13 +102,13 @@ module.exports = {
     // How much of a fact is kept; where transcripts lie; sessions as the store gives them
     rule(
       "capture-decides-alone",
-      { path: "^src/capture/" },
+      { path: "^src/store/capture/" },
       { path: "^src/", pathNot: "^src/(capture|model|config|privacy|store|telemetry)/" },
     ),
     // It runs commands of the user and of repositories: it knows nothing of agents, transcripts or backends
     rule(
       "bridge-hosts-alone",
-      { path: "^src/bridge/" },
+      { path: "^src/collect/bridge/" },
       {
         path: "^src/",
         pathNot: [
@@ -115,12 +119,12 @@ module.exports = {
     ),
     rule(
       "transcripts-are-found-apart",
-      { path: "^src/transcripts/" },
+      { path: "^src/collect/transcripts/" },
       { path: "^src/", pathNot: "^src/(transcripts|model|config|store)/" },
     ),
     rule(
       "sessions-only-read",
-      { path: "^src/sessions/" },
+      { path: "^src/store/sessions/" },
       {
         path: "^src/",
         pathNot: ["^src/(sessions|model|config|session|store|telemetry|intake|text)/", "^src/context\\.ts$"],
@@ -128,7 +132,7 @@ module.exports = {
     ),
     rule(
       "report-reads-sessions",
-      { path: "^src/report/" },
+      { path: "^src/show/report/" },
       { path: "^src/", pathNot: ["^src/(report|sessions|model|store|telemetry|text)/", "^src/context\\.ts$"] },
     ),
     // Git is started in one folder, with a safe environment
@@ -139,18 +143,18 @@ module.exports = {
     ),
     rule(
       "text-knows-no-room",
-      { path: "^src/text/" },
+      { path: "^src/kit/text/" },
       { path: "^src/", pathNot: ["^src/(text|model)/", "^src/(context|safe-output)\\.ts$"] },
     ),
     rule(
       "stations-serve-drains-and-imports",
       { path: "^src/", pathNot: "^src/(drain|import|convert|commands)/|^src/pipeline\\.ts$" },
-      { path: "^src/drain/" },
+      { path: "^src/collect/drain/" },
     ),
     // What takes secrets out knows texts and records; who uses it, and for what, is decided elsewhere
     rule(
       "privacy-knows-only-the-model",
-      { path: "^src/privacy/" },
+      { path: "^src/core/privacy/" },
       { path: "^src/", pathNot: "^src/(privacy|model)/" },
     ),
     rule(
@@ -178,16 +182,16 @@ module.exports = {
     // the server knows nothing of the page
     rule(
       "page-runs-in-a-browser",
-      { path: "^src/view/page/" },
+      { path: "^src/show/view/page/" },
       {
         pathNot: [
-          "^src/view/page/",
+          "^src/show/view/page/",
           "^src/(view/(wire/[^/]+|match)|text/(amounts|failure-share))\\.ts$",
           "node_modules/(preact|uplot)/",
         ],
       },
     ),
-    rule("page-is-built-apart", { path: "^src/", pathNot: "^src/view/page/" }, { path: "^src/view/page/" }),
+    rule("page-is-built-apart", { path: "^src/", pathNot: "^src/show/view/page/" }, { path: "^src/show/view/page/" }),
 
     // Nobody calls up
     rule(

@@ -138,7 +138,7 @@ function install(home, program, endpoint) {
   const hookDir = join(home, ".local", "share", "openhook-otel");
   const configDir = join(home, ".config", "openhook-otel");
   for (const dir of [hookDir, configDir]) mkdirSync(dir, { recursive: true });
-  copyFileSync(join(root, "src", "intake", "hook.sh"), join(hookDir, "hook"));
+  copyFileSync(join(root, "src", "collect", "intake", "hook.sh"), join(hookDir, "hook"));
   chmodSync(join(hookDir, "hook"), 0o755);
   const conf = { state: join(home, "state"), node: process.execPath, program };
   const lines = Object.entries(conf).map(([name, value]) => `${name}='${value.replaceAll("'", "'\\''")}'\n`);

@@ -30,18 +30,18 @@ export async function bundle(outdir, plugins = []) {
   // The agent waits for the hook, so it is one file even if it shares code with others
   const hook = await build({
     ...OPTIONS,
-    entryPoints: { hook: "src/hook-main.ts" },
+    entryPoints: { hook: "src/collect/intake/hook-main.ts" },
     outdir: out,
     format: "cjs",
     plugins: [...plugins, computed, textOfFiles],
   });
   const commands = await bundleParts(out, "commands", { cli: "src/cli.ts" }, [
     ...plugins,
-    loadedBefore(inSource("program.ts")),
+    loadedBefore(inSource("commands/program/program.ts")),
   ]);
   const collecting = {
-    collect: "src/collect.ts",
-    reader: "src/import/worker.ts",
+    collect: "src/commands/program/collect.ts",
+    reader: "src/collect/import/worker.ts",
   };
   const collect = await bundleParts(out, "collect", collecting, [
     ...plugins,
@@ -52,7 +52,7 @@ export async function bundle(outdir, plugins = []) {
     ...plugins,
     loadedBefore(inSource("agents/cards.ts", ...READS_LINES, "commands/drain.ts")),
   ]);
-  const read = await bundleParts(out, "read", { read: "src/read.ts", ...CARDS }, [
+  const read = await bundleParts(out, "read", { read: "src/commands/program/read.ts", ...CARDS }, [
     ...plugins,
     cardsOnUse,
     loadedBefore(inSource("agents/cards.ts", ...READS_LINES, ...READS_PAYLOADS, "commands/sessions.ts")),
@@ -66,9 +66,9 @@ export async function bundle(outdir, plugins = []) {
     ),
   );
   copyFileSync(join(ROOT, "src", "bin.cjs"), join(outdir, "openhook-otel.cjs"));
-  copyFileSync(join(ROOT, "src", "intake", "hook.sh"), join(outdir, "hook.sh"));
+  copyFileSync(join(ROOT, "src", "collect", "intake", "hook.sh"), join(outdir, "hook.sh"));
   for (const name of ["statusline.sh", "statusline.cjs"])
-    copyFileSync(join(ROOT, "src", "statusline", name), join(outdir, name));
+    copyFileSync(join(ROOT, "src", "show", "statusline", name), join(outdir, name));
   for (const file of ["openhook-otel.cjs", "hook.sh", "statusline.sh"]) chmodSync(join(outdir, file), 0o755);
 }
 
@@ -173,7 +173,7 @@ const EXPORTS = /__export\(stdin_exports,\{([^{}]+)\}\);module\.exports=__toComm
 async function bundlePage(outdir) {
   const built = await build({
     absWorkingDir: ROOT,
-    entryPoints: ["src/view/page/page.tsx", "src/view/page/page.css"],
+    entryPoints: ["src/show/view/page/page.tsx", "src/show/view/page/page.css"],
     outdir: resolve(outdir),
     bundle: true,
     platform: "browser",
@@ -185,7 +185,7 @@ async function bundlePage(outdir) {
     logLevel: "warning",
   });
   for (const file of ["index.html", "icon.svg"])
-    copyFileSync(join(ROOT, "src", "view", "page", file), join(outdir, file));
+    copyFileSync(join(ROOT, "src", "show", "view", "page", file), join(outdir, file));
   return built;
 }
 
@@ -211,8 +211,8 @@ const OPTIONS = {
   target: "node20",
   ...AS_THE_PROGRAM,
   alias: {
-    debug: join(ROOT, "src", "network", "silent-debug.ts"),
-    "@grpc/proto-loader": join(ROOT, "src", "network", "no-proto-loader.ts"),
+    debug: join(ROOT, "src", "send", "network", "silent-debug.ts"),
+    "@grpc/proto-loader": join(ROOT, "src", "send", "network", "no-proto-loader.ts"),
   },
   minifySyntax: true,
   minifyWhitespace: true,

@@ -1,5 +1,5 @@
 // Writes the generated parts of README.md and docs/: agents and OpenHook levels from their cards, settings from the schema, metrics and
-// attributes from src/telemetry, commands from the built program's help. `--check` writes nothing and exits 1 if one is stale.
+// attributes from src/core/telemetry, commands from the built program's help. `--check` writes nothing and exits 1 if one is stale.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { AS_THE_PROGRAM, importBundled } from "./import-bundled.mjs";
+import { AS_THE_PROGRAM, importBundled, pathOf } from "./import-bundled.mjs";
 
 /**
  * Evaluates `*.const.ts` at build time and bundles the resulting values, which must be JSON. Saves loading zod and all agents' cards:
@@ -26,9 +26,7 @@ export const loadedOnUse = {
   name: "loaded-on-use",
   setup(building) {
     building.onResolve({ filter: /\.lazy\.ts$/ }, ({ kind, namespace, path, resolveDir }) =>
-      kind === "entry-point" || namespace === LATER
-        ? undefined
-        : { path: resolve(resolveDir, path), namespace: ON_USE },
+      kind === "entry-point" || namespace === LATER ? undefined : { path: pathOf(resolveDir, path), namespace: ON_USE },
     );
     building.onResolve({ filter: /^loaded-on-use:/ }, ({ path }) => ({ path, external: true }));
     building.onLoad({ filter: /./, namespace: ON_USE }, async ({ path }) => ({
@@ -45,7 +43,7 @@ export const cardsOnUse = {
   name: "cards-on-use",
   setup(building) {
     building.onResolve({ filter: /\/index\.ts$/ }, ({ importer, path, resolveDir }) =>
-      IS_CARDS.test(importer) ? { path: resolve(resolveDir, path), namespace: CARD } : undefined,
+      IS_CARDS.test(importer) ? { path: pathOf(resolveDir, path), namespace: CARD } : undefined,
     );
     let all;
     building.onLoad({ filter: /./, namespace: CARD }, async ({ path }) => {
@@ -73,7 +71,7 @@ export const loadedBefore = (modules) => ({
     building.onResolve({ filter: /\.ts$/ }, ({ kind, path, resolveDir }) => {
       const isPart = path.endsWith(LAZY_SUFFIX) || cardName(path) !== undefined;
       const isLater = kind === "dynamic-import" || (kind === "entry-point" && isPart);
-      return isLater ? { path: resolve(resolveDir, path), namespace: LATER } : undefined;
+      return isLater ? { path: pathOf(resolveDir, path), namespace: LATER } : undefined;
     });
     building.onLoad({ filter: /./, namespace: LATER }, async ({ path }) => ({
       contents: after(modules, path, await readFile(path, "utf8")),

@@ -1,6 +1,6 @@
-// Writes lists that the intakes share into src/intake/hook.sh and src/agents/shared/plugin/inbox.js, which cannot import them: the
+// Writes lists that the intakes share into src/collect/intake/hook.sh and src/agents/shared/plugin/inbox.js, which cannot import them: the
 // recorded environment variables, from the cards in src/agents, and the variables and Node options that a drain gets, from
-// src/intake/inbox-file.ts. `--check` writes nothing and exits 1 if a list is stale.
+// src/collect/intake/inbox-file.ts. `--check` writes nothing and exits 1 if a list is stale.
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,7 +18,7 @@ const inLines = (commands) =>
     .join("");
 const constant = (name, values) => `const ${name} = [\n${values.map((value) => `  "${value}",\n`).join("")}];\n`;
 
-await replaceIn("src/intake/hook.sh", "#", {
+await replaceIn("src/collect/intake/hook.sh", "#", {
   // Without a loop: `eval` would cost the agent time
   variables: inLines(RECORDED_VARIABLES.map((name) => `head_line env.${name} "\${${name}-}"`)),
   "allowed options": ALLOWED_NODE_OPTIONS.map((option) => `        ${option}) options="$options $option" ;;\n`).join(

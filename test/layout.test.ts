@@ -13,32 +13,35 @@ const CONFIG = join(ROOT, ".dependency-cruiser.cjs");
 /** One file per rule that breaks it and no other. `files` beside it are harmless by themselves. */
 const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: string; readonly beside?: Files }>> = {
   "no-cycles": {
-    file: "src/otlp/planted-cycle.ts",
+    file: "src/send/otlp/planted-cycle.ts",
     text: `import { half } from "./planted-half.ts";\nexport const whole = (): number => half() * 2;\n`,
     beside: {
-      "src/otlp/planted-half.ts": `import { whole } from "./planted-cycle.ts";\nexport const half = (): number => whole() / 2;\n`,
+      "src/send/otlp/planted-half.ts": `import { whole } from "./planted-cycle.ts";\nexport const half = (): number => whole() / 2;\n`,
     },
   },
   "src-stands-alone": {
-    file: "src/otlp/planted-dashboard.ts",
+    file: "src/send/otlp/planted-dashboard.ts",
     text: `import { DAYS } from "../../dashboards/src/planted.ts";\nexport const days = DAYS;\n`,
     beside: { "dashboards/src/planted.ts": "export const DAYS = 4;\n" },
   },
   "no-broken-imports": { file: "src/store/planted-broken.ts", text: `import "./nowhere.ts";\n` },
-  "intake-is-bare": { file: "src/intake/inbox-file.ts", text: `import * as z from "zod";\nexport const bare = z;\n` },
+  "intake-is-bare": {
+    file: "src/collect/intake/inbox-file.ts",
+    text: `import * as z from "zod";\nexport const bare = z;\n`,
+  },
   "hook-starts-nothing-else": {
-    file: "src/hook-main.ts",
+    file: "src/collect/intake/hook-main.ts",
     text: `import { loadConfig } from "./config/load.ts";\nvoid loadConfig;\n`,
   },
   "intake-knows-only-the-model": {
-    file: "src/intake/planted.ts",
+    file: "src/collect/intake/planted.ts",
     text: `import { readMeta } from "../store/meta.ts";\nvoid readMeta;\n`,
   },
   "schemas-are-loaded-on-use": {
-    file: "src/drain/planted-schema.ts",
+    file: "src/collect/drain/planted-schema.ts",
     text: `import { TranscriptEntry } from "../model/transcript.ts";\nvoid TranscriptEntry;\n`,
   },
-  "model-imports-only-zod": { file: "src/model/planted.ts", text: `import { v4 } from "uuid";\nvoid v4;\n` },
+  "model-imports-only-zod": { file: "src/core/model/planted.ts", text: `import { v4 } from "uuid";\nvoid v4;\n` },
   "agents-know-only-the-model": {
     file: "src/agents/claude-code/planted-up.ts",
     text: `import { placesOf } from "../../config/places.ts";\nvoid placesOf;\n`,
@@ -48,16 +51,16 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
     text: `import card from "../openhook/index.ts";\nvoid card;\n`,
   },
   "only-the-registry-knows-agents": {
-    file: "src/drain/planted-agent.ts",
+    file: "src/collect/drain/planted-agent.ts",
     text: `import card from "../agents/claude-code/index.ts";\nvoid card;\n`,
   },
   "agents-are-loaded-on-demand": {
     file: "src/agents/planted.ts",
     text: `import card from "./claude-code/index.ts";\nvoid card;\n`,
   },
-  "pure-rooms": { file: "src/session/planted-impure.ts", text: `import { stat } from "node:fs";\nvoid stat;\n` },
+  "pure-rooms": { file: "src/core/session/planted-impure.ts", text: `import { stat } from "node:fs";\nvoid stat;\n` },
   "session-before-telemetry": {
-    file: "src/session/planted-order.ts",
+    file: "src/core/session/planted-order.ts",
     text: `import { spanIdOf } from "../telemetry/ids.ts";\nvoid spanIdOf;\n`,
   },
   "stations-know-only-the-model": {
@@ -65,27 +68,27 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
     text: `import { buildSession } from "../session/build.ts";\nvoid buildSession;\n`,
   },
   "privacy-knows-only-the-model": {
-    file: "src/privacy/planted-sideways.ts",
+    file: "src/core/privacy/planted-sideways.ts",
     text: `import { readMeta } from "../store/meta.ts";\nvoid readMeta;\n`,
   },
   "capture-decides-alone": {
-    file: "src/capture/planted.ts",
+    file: "src/store/capture/planted.ts",
     text: `import { buildSession } from "../session/build.ts";\nvoid buildSession;\n`,
   },
   "bridge-hosts-alone": {
-    file: "src/bridge/planted.ts",
+    file: "src/collect/bridge/planted.ts",
     text: `import { createSender } from "../otlp/send.lazy.ts";\nvoid createSender;\n`,
   },
   "transcripts-are-found-apart": {
-    file: "src/transcripts/planted.ts",
+    file: "src/collect/transcripts/planted.ts",
     text: `import { buildSession } from "../session/build.ts";\nvoid buildSession;\n`,
   },
   "sessions-only-read": {
-    file: "src/sessions/planted.ts",
+    file: "src/store/sessions/planted.ts",
     text: `import { levelOf } from "../capture/level.ts";\nvoid levelOf;\n`,
   },
   "report-reads-sessions": {
-    file: "src/report/planted.ts",
+    file: "src/show/report/planted.ts",
     text: `import { levelOf } from "../capture/level.ts";\nvoid levelOf;\n`,
   },
   "git-is-asked-apart": {
@@ -93,36 +96,39 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
     text: `import { readMeta } from "../../store/meta.ts";\nvoid readMeta;\n`,
   },
   "text-knows-no-room": {
-    file: "src/text/planted.ts",
+    file: "src/kit/text/planted.ts",
     text: `import { readMeta } from "../store/meta.ts";\nvoid readMeta;\n`,
   },
   "stations-serve-drains-and-imports": {
-    file: "src/view/planted-drain.ts",
+    file: "src/show/view/planted-drain.ts",
     text: `import { emptyReport } from "../drain/context.ts";\nvoid emptyReport;\n`,
   },
   "otel-lives-in-otlp": {
-    file: "src/drain/planted-sdk.ts",
+    file: "src/collect/drain/planted-sdk.ts",
     text: `import { resourceFromAttributes } from "@opentelemetry/resources";\nvoid resourceFromAttributes;\n`,
   },
   "connections-open-in-network": {
-    file: "src/reconcile/planted-fetch.ts",
+    file: "src/check/reconcile/planted-fetch.ts",
     text: `import { request } from "node:https";\nvoid request;\n`,
   },
-  "sqlite-lives-in-store": { file: "src/drain/planted-sql.ts", text: `import Libsql from "libsql";\nvoid Libsql;\n` },
+  "sqlite-lives-in-store": {
+    file: "src/collect/drain/planted-sql.ts",
+    text: `import Libsql from "libsql";\nvoid Libsql;\n`,
+  },
   "page-runs-in-a-browser": {
-    file: "src/view/page/planted.tsx",
+    file: "src/show/view/page/planted.tsx",
     text: `import { readFileSync } from "node:fs";\nvoid readFileSync;\n`,
   },
   "page-is-built-apart": {
-    file: "src/view/planted.ts",
+    file: "src/show/view/planted.ts",
     text: `import { safeText } from "./page/text/safe-text.ts";\nvoid safeText;\n`,
   },
   "commands-are-the-edge": {
-    file: "src/drain/planted-up.ts",
+    file: "src/collect/drain/planted-up.ts",
     text: `import { doctor } from "../commands/doctor.ts";\nvoid doctor;\n`,
   },
   "commands-start-the-pipeline": {
-    file: "src/drain/planted-pipeline.ts",
+    file: "src/collect/drain/planted-pipeline.ts",
     text: `import { drain } from "../pipeline.ts";\nvoid drain;\n`,
   },
   "commands-are-loaded-on-demand": {
@@ -149,8 +155,8 @@ const GENERATED: ReadonlySet<string> = new Set(["src/agents/shared/transcript/sh
 
 /** A cycle of type imports, which the compiler would accept. */
 const CYCLE_OF_TYPES: Files = {
-  "src/otlp/planted-type.ts": `import type { Half } from "./planted-type-half.ts";\nexport type Whole = Half | 1;\n`,
-  "src/otlp/planted-type-half.ts": `import type { Whole } from "./planted-type.ts";\nexport type Half = Whole[];\n`,
+  "src/send/otlp/planted-type.ts": `import type { Half } from "./planted-type-half.ts";\nexport type Whole = Half | 1;\n`,
+  "src/send/otlp/planted-type-half.ts": `import type { Whole } from "./planted-type.ts";\nexport type Half = Whole[];\n`,
 };
 
 /** Four seconds on a machine that does nothing else. */
@@ -244,7 +250,7 @@ describe("files are short", () => {
   });
 
   test("the check finds a longer file, and too many long ones", () => {
-    const planted = { file: "src/drain/planted.ts", lines: MAX_LINES + 1 };
+    const planted = { file: "src/collect/drain/planted.ts", lines: MAX_LINES + 1 };
     expect(above([...sizes, planted], MAX_LINES)).toContain(planted.file);
     const grown = sizes.map(({ file, lines }) => ({ file, lines: lines * 2 }));
     expect(quantile(grown, 0.5)).toBeGreaterThan(MAX_MEDIAN_LINES);
@@ -274,7 +280,7 @@ describe("no file outside its folder names an agent", () => {
   });
 });
 
-describe("connections open in src/network", () => {
+describe("connections open in src/send/network", () => {
   test("no file calls fetch, except in the page, which runs in a browser", () => {
     const found = filesBelow(join(ROOT, "src"))
       .filter((file) => /\.(tsx?|js|cjs)$/.test(file) && !/^src\/(network|view\/page)\//.test(file))

@@ -51,7 +51,7 @@ test("every tracked file has its place", () => {
 test.each([
   "isolate-0x36573f00-21444-v8.log",
   "notes.txt",
-  "src/drain/read-inbox.ts.orig",
+  "src/collect/drain/read-inbox.ts.orig",
   "src/store/dump.db",
   "test/screenshot.png",
   "scripts/try.sh",

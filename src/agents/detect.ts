@@ -1,4 +1,4 @@
-import type { Agent, IntakeFacts, Recognition } from "../model/agent.ts";
+import type { Agent, IntakeFacts, Recognition } from "#core/model/agent.ts";
 
 /**
  * Finds the agent that sent a payload. A card that is certain takes precedence, then the card that the command line names if it

@@ -1,12 +1,12 @@
 import { sep } from "node:path";
 import { v5 as uuidv5 } from "uuid";
-import type { StoredCommit } from "../model/changes.ts";
-import { type Attribution, identityOf } from "../report/attribution.ts";
-import type { Agents } from "../report/session-summary.ts";
-import { type SessionView, viewOf } from "../report/session-view.ts";
-import type { Database } from "../store/database.ts";
-import { sessionById } from "../store/sessions.ts";
-import type { SpanSettings } from "../telemetry/spans.ts";
+import type { StoredCommit } from "#core/model/changes.ts";
+import type { SpanSettings } from "#core/telemetry/spans.ts";
+import { type Attribution, identityOf } from "#show/report/attribution.ts";
+import type { Agents } from "#show/report/session-summary.ts";
+import { type SessionView, viewOf } from "#show/report/session-view.ts";
+import type { Database } from "#store/database.ts";
+import { sessionById } from "#store/sessions.ts";
 import { type Edit, linesAfter } from "./edited-lines.ts";
 import type { LineRange } from "./git/patches.ts";
 

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { readProjectSettings } from "../config/project.ts";
-import type { Context } from "../context.ts";
-import { messageOf } from "../model/error-message.ts";
-import type { CommitToFollow } from "../model/outcomes.ts";
-import type { StoredOutcome } from "../store/outcomes.ts";
+import type { Context } from "#config/context.ts";
+import { readProjectSettings } from "#config/project.ts";
+import type { CommitToFollow } from "#core/model/outcomes.ts";
+import { messageOf } from "#kit/error-message.ts";
+import type { StoredOutcome } from "#store/outcomes.ts";
 import type { RepositoryToFollow } from "./due-commits.ts";
 import { commitsOfEdits, type EditedCommit, type SessionEdits } from "./edited-commits.ts";
 import { findGit } from "./git/find-git.ts";

@@ -1,10 +1,10 @@
-import type { StoredCommit } from "../model/changes.ts";
-import type { CommitToFollow } from "../model/outcomes.ts";
-import { editsIn } from "../session/written-files.ts";
-import { storedCommits, storedRepositories } from "../store/changes.ts";
-import type { Database } from "../store/database.ts";
-import { storedOutcomes } from "../store/outcomes.ts";
-import { editedFiles, packedEdits } from "../store/session-work.ts";
+import type { StoredCommit } from "#core/model/changes.ts";
+import type { CommitToFollow } from "#core/model/outcomes.ts";
+import { editsIn } from "#core/session/written-files.ts";
+import { storedCommits, storedRepositories } from "#store/changes.ts";
+import type { Database } from "#store/database.ts";
+import { storedOutcomes } from "#store/outcomes.ts";
+import { editedFiles, packedEdits } from "#store/session-work.ts";
 import type { SessionEdits } from "./edited-commits.ts";
 
 /** A repository, and the commits of it whose outcome is not final yet. */

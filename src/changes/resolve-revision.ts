@@ -1,4 +1,4 @@
-import type { Context } from "../context.ts";
+import type { Context } from "#config/context.ts";
 import { findGit } from "./git/find-git.ts";
 import { Git, GitError } from "./git/git.ts";
 

@@ -1,24 +1,31 @@
 import { resolve } from "node:path";
 import { confirm, isCancel } from "@clack/prompts";
-import { variableFiles } from "../agents/registry.ts";
-import { allow, consentTo, readConsents, revoke } from "../bridge/consent.ts";
-import { fileJson } from "../bridge/json.ts";
-import { ownVariables } from "../bridge/own-variables.ts";
-import { type RegistrationFile, readRegistrationFile } from "../bridge/registration-file.ts";
-import { bridgeFiles, pathsHere, runnerOf } from "../bridge/report.ts";
-import { testFile } from "../bridge/sample.ts";
-import { commandLines, fileLines, startsOwnFile } from "../bridge/text.ts";
-import { loadConfig } from "../config/load.ts";
-import { type Context, UserError } from "../context.ts";
-import { ensurePrivateState } from "../drain/private-state.ts";
-import { suggest } from "../model/suggest.ts";
-import { withUserErrors } from "../registration/settings-edit.ts";
-import { refuseSudo } from "../registration/sudo.ts";
-import { withOpenStore } from "../sessions/open-store.ts";
-import { bridgeCommandStates } from "../store/bridge-state.ts";
-import { printable, writeLines } from "../text/terminal.ts";
-import type { BridgeAction } from "./definitions/bridge.ts";
+import { variableFiles } from "#agents/registry.ts";
+import { allow, consentTo, readConsents, revoke } from "#collect/bridge/consent.ts";
+import { fileJson } from "#collect/bridge/json.ts";
+import { ownVariables } from "#collect/bridge/own-variables.ts";
+import { type RegistrationFile, readRegistrationFile } from "#collect/bridge/registration-file.ts";
+import { bridgeFiles, pathsHere, runnerOf } from "#collect/bridge/report.ts";
+import { testFile } from "#collect/bridge/sample.ts";
+import { commandLines, fileLines, startsOwnFile } from "#collect/bridge/text.ts";
+import { ensurePrivateState } from "#collect/drain/private-state.ts";
+import type { Context } from "#config/context.ts";
+import { loadConfig } from "#config/load.ts";
+import { suggest } from "#kit/suggest.ts";
+import { printable, writeLines } from "#kit/text/terminal.ts";
+import { UserError } from "#kit/user-error.ts";
+import { withUserErrors } from "#setup/registration/settings-edit.ts";
+import { refuseSudo } from "#setup/registration/sudo.ts";
+import { bridgeCommandStates } from "#store/bridge-state.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
 import { isInteractive, promptStreams } from "./prompts.ts";
+
+/** What the arguments of `openhook-otel bridge` mean. */
+export type BridgeAction =
+  | { readonly kind: "allow"; readonly path: string | undefined; readonly yes: boolean }
+  | { readonly kind: "revoke"; readonly path: string | undefined; readonly all: boolean }
+  | { readonly kind: "status"; readonly json: boolean }
+  | { readonly kind: "test"; readonly path: string | undefined };
 
 /**
  * `openhook-otel bridge`: which registered commands get every event as an OpenHook envelope. Nothing runs without consent.

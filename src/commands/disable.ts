@@ -1,11 +1,12 @@
-import { allRecords } from "../config/backup.ts";
-import type { Context } from "../context.ts";
-import { suggest } from "../model/suggest.ts";
-import { changedPaths, type DisablePlan, disabledText, planDisable } from "../registration/disable-plan.ts";
-import { writeDisable } from "../registration/disable-write.ts";
-import { complainTo, forEachAgent } from "../registration/for-each-agent.ts";
-import { removeHookProgram } from "../registration/hook-program.ts";
-import { remainingText } from "../registration/remaining.ts";
+import { allRecords } from "#config/backup.ts";
+import type { Context } from "#config/context.ts";
+import { suggest } from "#kit/suggest.ts";
+import { unifiedDiff } from "#kit/text/diff.ts";
+import { changedPaths, type DisablePlan, disabledText, planDisable } from "#setup/registration/disable-plan.ts";
+import { writeDisable } from "#setup/registration/disable-write.ts";
+import { complainTo, forEachAgent } from "#setup/registration/for-each-agent.ts";
+import { removeHookProgram } from "#setup/registration/hook-program.ts";
+import { remainingText } from "#setup/registration/remaining.ts";
 import {
   type AgentLookup,
   type InstallableAgent,
@@ -14,8 +15,7 @@ import {
   namedAgents,
   scopeOf,
   withUserErrors,
-} from "../registration/settings-edit.ts";
-import { unifiedDiff } from "../text/diff.ts";
+} from "#setup/registration/settings-edit.ts";
 import type { EnableOptions } from "./enable.ts";
 import { confirmEdit } from "./prompts.ts";
 

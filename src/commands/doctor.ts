@@ -1,12 +1,12 @@
-import type { Context } from "../context.ts";
-import { type Examination, examine } from "../health/doctor/examine.ts";
-import type { Finding } from "../health/doctor/finding.ts";
-import { type FixReport, fix } from "../health/doctor/fix.ts";
-import { doctorLines } from "../health/doctor/text.ts";
-import type { AgentLookup } from "../registration/settings-edit.ts";
-import { printLines } from "../text/ascii.ts";
-import { terminalOf } from "../text/terminal.ts";
-import { VERSION } from "../version.ts";
+import { type Examination, examine } from "#check/health/doctor/examine.ts";
+import type { Finding } from "#check/health/doctor/finding.ts";
+import { type FixReport, fix } from "#check/health/doctor/fix.ts";
+import { doctorLines } from "#check/health/doctor/text.ts";
+import type { Context } from "#config/context.ts";
+import { printLines } from "#kit/text/ascii.ts";
+import { terminalOf } from "#kit/text/terminal.ts";
+import { VERSION } from "#kit/version.ts";
+import type { AgentLookup } from "#setup/registration/settings-edit.ts";
 
 export interface DoctorOptions {
   readonly json: boolean;

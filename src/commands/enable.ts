@@ -1,19 +1,25 @@
-import type { Context } from "../context.ts";
-import { type EnablePlan, enabledText, hasChanges, planEnable } from "../registration/enable-plan.ts";
-import { writeEnable } from "../registration/enable-write.ts";
-import { complainTo, forEachAgent } from "../registration/for-each-agent.ts";
-import { readHookConf } from "../registration/hook-conf.ts";
-import { installHookProgram } from "../registration/hook-program.ts";
-import { folderOf, isCopy } from "../registration/installed-copy.ts";
-import { otherPlacesText } from "../registration/other-places.ts";
-import { installerFindings, type PresentAgent, presentAgents } from "../registration/present-agents.ts";
-import { type AgentLookup, namedAgents, type Scope, scopeOf, withUserErrors } from "../registration/settings-edit.ts";
-import { plainStatusLineText, refuseStatusLineOf, statusLineText } from "../registration/status-line.ts";
-import { recordOwnVariables } from "../registration/variables-to-record.ts";
-import { loadNativePart } from "../store/native-part.ts";
-import { printLines } from "../text/ascii.ts";
-import { unifiedDiff } from "../text/diff.ts";
-import { printable } from "../text/terminal.ts";
+import type { Context } from "#config/context.ts";
+import { printLines } from "#kit/text/ascii.ts";
+import { unifiedDiff } from "#kit/text/diff.ts";
+import { printable } from "#kit/text/terminal.ts";
+import { type EnablePlan, enabledText, hasChanges, planEnable } from "#setup/registration/enable-plan.ts";
+import { writeEnable } from "#setup/registration/enable-write.ts";
+import { complainTo, forEachAgent } from "#setup/registration/for-each-agent.ts";
+import { readHookConf } from "#setup/registration/hook-conf.ts";
+import { installHookProgram } from "#setup/registration/hook-program.ts";
+import { folderOf, isCopy } from "#setup/registration/installed-copy.ts";
+import { otherPlacesText } from "#setup/registration/other-places.ts";
+import { installerFindings, type PresentAgent, presentAgents } from "#setup/registration/present-agents.ts";
+import {
+  type AgentLookup,
+  namedAgents,
+  type Scope,
+  scopeOf,
+  withUserErrors,
+} from "#setup/registration/settings-edit.ts";
+import { plainStatusLineText, refuseStatusLineOf, statusLineText } from "#setup/registration/status-line.ts";
+import { recordOwnVariables } from "#setup/registration/variables-to-record.ts";
+import { loadNativePart } from "#store/native-part.ts";
 import { chooseAgents } from "./choose-agents.ts";
 
 export interface EnableOptions {

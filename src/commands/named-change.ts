@@ -1,12 +1,14 @@
-import { resolveRevision } from "../changes/resolve-revision.ts";
-import { type Context, UserError } from "../context.ts";
-import { suggest } from "../model/suggest.ts";
-import { findChanges, type NamedChange, repositoryNumber } from "../report/find-change.ts";
-import { KINDS, shortId } from "../report/text/change.ts";
-import { findGit } from "../repository/git-files.ts";
-import { readRepository } from "../repository/read.ts";
-import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
-import { printable } from "../text/terminal.ts";
+import { resolveRevision } from "#changes/resolve-revision.ts";
+import type { Context } from "#config/context.ts";
+import { findGit } from "#config/repository/git-files.ts";
+import { readRepository } from "#config/repository/read.ts";
+import { suggest } from "#kit/suggest.ts";
+import { printable } from "#kit/text/terminal.ts";
+import { UserError } from "#kit/user-error.ts";
+import { findChanges, type NamedChange, repositoryNumber } from "#show/report/find-change.ts";
+import { KINDS, shortId } from "#show/report/text/change.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
+import { noStoreMessage } from "./no-store-message.ts";
 
 /** What a name may mean. */
 export interface Named {

@@ -1,20 +1,21 @@
 import { existsSync } from "node:fs";
-import { isUnknown } from "../config/config-state.ts";
-import { loadConfig } from "../config/load.ts";
-import { type Context, UserError } from "../context.ts";
-import { drainDeps } from "../drain/from-process.ts";
-import { DrainLog } from "../drain/log.ts";
-import { type PruneRequest, pruneDryRun, quarantinedBefore } from "../drain/prune.ts";
-import { keptText, prunedLines } from "../drain/prune-text.ts";
-import type { Pruned } from "../drain/pruned.ts";
-import { messageOf } from "../model/error-message.ts";
-import { renewCopy } from "../registration/renew-copy.ts";
-import { withOpenStore } from "../sessions/open-store.ts";
-import { storeBytes } from "../store/size.ts";
-import { localTime, megabytes, plural } from "../text/figures.ts";
-import { ProgressLine } from "../text/progress.ts";
-import { ageOf } from "../text/times.ts";
+import { DrainLog } from "#collect/drain/log.ts";
+import { type PruneRequest, pruneDryRun, quarantinedBefore } from "#collect/drain/prune.ts";
+import { keptText, prunedLines } from "#collect/drain/prune-text.ts";
+import type { Pruned } from "#collect/drain/pruned.ts";
+import { isUnknown } from "#config/config-state.ts";
+import type { Context } from "#config/context.ts";
+import { loadConfig } from "#config/load.ts";
+import { messageOf } from "#kit/error-message.ts";
+import { localTime, megabytes, plural } from "#kit/text/figures.ts";
+import { ProgressLine } from "#kit/text/progress.ts";
+import { ageOf } from "#kit/text/times.ts";
+import { UserError } from "#kit/user-error.ts";
+import { renewCopy } from "#setup/registration/renew-copy.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
+import { storeBytes } from "#store/size.ts";
 import { drainNow } from "./drain.ts";
+import { drainDeps } from "./drain-deps.ts";
 
 export interface PruneOptions {
   /** `90d`, `12w` or `36h`. @default the setting store.retentionDays */

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Context, UserError } from "../context.ts";
-import { byReason, type QuarantinedPayload, quarantinedIn } from "../health/status/quarantine.ts";
-import { printLines } from "../text/ascii.ts";
-import { plural } from "../text/figures.ts";
-import { printable } from "../text/terminal.ts";
+import { byReason, type QuarantinedPayload, quarantinedIn } from "#check/health/status/quarantine.ts";
+import type { Context } from "#config/context.ts";
+import { printLines } from "#kit/text/ascii.ts";
+import { plural } from "#kit/text/figures.ts";
+import { printable } from "#kit/text/terminal.ts";
+import { UserError } from "#kit/user-error.ts";
 import { drain } from "./drain.ts";
 
 export interface ReplayOptions {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { parseOptions } from "../model/parse-options.ts";
+import { parseOptions } from "#kit/parse-options.ts";
 import { type Checked, checkedSettings } from "./checked.ts";
 import { Config } from "./schema.ts";
 import type { Setting } from "./setting.ts";

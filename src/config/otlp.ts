@@ -1,4 +1,4 @@
-import type { OtlpSettings, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
+import type { OtlpSettings, OtlpSignal, OtlpSignalSettings } from "#core/model/settings.ts";
 import type { Config } from "./schema.ts";
 
 /** The program's resource attributes, in addition to the user's. */

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { type FileHandle, readdir, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import { type Opened, openRegular, RefusedError } from "../agents/shared/transcript/open.ts";
+import { type Opened, openRegular, RefusedError } from "#kit/open.ts";
 
 /** Where files of repositories are searched. */
 export interface RepositoryPlaces {

@@ -1,5 +1,5 @@
-import { OTLP_SIGNALS, type OtlpSignal } from "../model/settings.ts";
-import { suggest } from "../model/suggest.ts";
+import { OTLP_SIGNALS, type OtlpSignal } from "#core/model/settings.ts";
+import { suggest } from "#kit/suggest.ts";
 import { parseConfig } from "./check.lazy.ts";
 import { DEFAULTS } from "./computed.const.ts";
 import type { FileLayer, MachineLayer } from "./document.lazy.ts";

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { findNodeAtLocation } from "jsonc-parser";
-import { hint } from "../model/nearest.ts";
-import { suggest } from "../model/suggest.ts";
+import { hint } from "#kit/nearest.ts";
+import { suggest } from "#kit/suggest.ts";
 import { parseDocument } from "./document.lazy.ts";
 import { DocumentError, setIn, unsetIn } from "./edit.ts";
 import { readFileIfAny, writeFileAtomic } from "./files.ts";

@@ -1,9 +1,9 @@
-import { NO_NAME } from "../model/change-facts.ts";
-import type { ChangeKind, CommitKind, StoredChange, StoredCommit, StoredRepository } from "../model/changes.ts";
-import { defined } from "../model/defined.ts";
-import type { Packed } from "../model/packed.ts";
-import type { Repository } from "../model/session.ts";
-import type { EntryOf } from "../model/transcript.ts";
+import { NO_NAME } from "#core/model/change-facts.ts";
+import type { ChangeKind, CommitKind, StoredChange, StoredCommit, StoredRepository } from "#core/model/changes.ts";
+import type { Packed } from "#core/model/packed.ts";
+import type { Repository } from "#core/model/session.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import type { Database, Row, Value } from "./database.ts";
 import { insertRows, rowOf } from "./rows.ts";
 

@@ -1,6 +1,6 @@
 import type Libsql from "libsql";
-import type { FaultPoint } from "../model/fault-points.ts";
-import { type OnInvalidText, safeSelect, withoutHalves } from "../model/texts-as-bytes.ts";
+import type { FaultPoint } from "#kit/fault-points.ts";
+import { type OnInvalidText, safeSelect, withoutHalves } from "#kit/texts-as-bytes.ts";
 
 /** A value of a column. Integers up to 2^53 are exact. */
 export type Value = string | number | null | Uint8Array;

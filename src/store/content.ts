@@ -1,4 +1,4 @@
-import type { ContentPart } from "../model/content.ts";
+import type { ContentPart } from "#core/model/content.ts";
 import type { Database } from "./database.ts";
 
 /** A piece of content as it is stored: redacted and shortened as configured. */

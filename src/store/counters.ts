@@ -1,4 +1,4 @@
-import type { Attributes, Counted, Increment, MetricShape } from "../model/telemetry.ts";
+import type { Attributes, Counted, Increment, MetricShape } from "#core/model/telemetry.ts";
 import { SHOWN_MS, seriesFor } from "./cardinality.ts";
 import type { Database, Row } from "./database.ts";
 import { hasCountedBefore, isCountedBefore, markCountedLately } from "./delivered-log.ts";

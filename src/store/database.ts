@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs"
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
-import { step } from "../model/fault-points.ts";
+import { step } from "#kit/fault-points.ts";
 import {
   checkNames,
   codeAndText,

@@ -1,6 +1,6 @@
 import { renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { appendOwn, readOwn } from "../own-file.ts";
+import { appendOwn, readOwn } from "#kit/own-file.ts";
 import type { Database } from "./database.ts";
 import { deliveredLine } from "./delivered-line.lazy.ts";
 import { readMeta, removeMeta, writeMeta } from "./meta.ts";

@@ -1,9 +1,9 @@
-import { otherKey } from "../model/answer-keys.ts";
-import { idWithoutAgent } from "../model/call-ids.ts";
-import { isChangeFact } from "../model/change-facts.ts";
-import { type Event, extrasOf, hasAssignedSessionId, timeMsOf } from "../model/event.ts";
-import { mergeEntries, withFuller } from "../model/merge.ts";
-import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
+import { otherKey } from "#core/model/answer-keys.ts";
+import { idWithoutAgent } from "#core/model/call-ids.ts";
+import { isChangeFact } from "#core/model/change-facts.ts";
+import { type Event, extrasOf, hasAssignedSessionId, timeMsOf } from "#core/model/event.ts";
+import { mergeEntries, withFuller } from "#core/model/merge.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import { countUnpackedChanges, putChangeFact } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { isCopyOfKnownAnswer, replaceCopies } from "./duplicate-answers.ts";

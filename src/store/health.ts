@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import Libsql from "libsql";
-import { messageOf } from "../model/error-message.ts";
-import { withoutHalves } from "../model/texts-as-bytes.ts";
+import { messageOf } from "#kit/error-message.ts";
+import { withoutHalves } from "#kit/texts-as-bytes.ts";
 import { type Database, preparerOf, StoreError } from "./connection.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";

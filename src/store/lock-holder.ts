@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
-import { openOwn, readOwn } from "../own-file.ts";
+import { openOwn, readOwn } from "#kit/own-file.ts";
 import { type ProcessIdentity, selfOf, startOf } from "./name-lock.ts";
 import { createFile } from "./spare-files.ts";
 

@@ -1,4 +1,4 @@
-import { type Event, extrasOf } from "../model/event.ts";
+import { type Event, extrasOf } from "#core/model/event.ts";
 import { moveContent } from "./content.ts";
 import type { Database } from "./database.ts";
 import { addEntries, openFacts } from "./facts.ts";

@@ -1,5 +1,5 @@
-import type { ModelCall } from "../model/model-call.ts";
-import type { SettledWork } from "../model/session.ts";
+import type { ModelCall } from "#core/model/model-call.ts";
+import type { SettledWork } from "#core/model/session.ts";
 import type { Database } from "./database.ts";
 
 // The settled work of runs that are still open. Only runs with thousands of calls have any, so these are few rows

@@ -1,4 +1,4 @@
-import type { SpanRecord } from "../model/telemetry.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
 import type { Database } from "./database.ts";
 import { addToMeta, readMeta, writeMeta } from "./meta.ts";
 

@@ -1,4 +1,4 @@
-import type { PackedUsage } from "../model/packed.ts";
+import type { PackedUsage } from "#core/model/packed.ts";
 import type { Database } from "./database.ts";
 
 /** The sums of a packed session's calls as they are stored. */

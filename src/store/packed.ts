@@ -1,8 +1,8 @@
-import { commonKey } from "../model/answer-keys.ts";
-import { digestOf } from "../model/digest.ts";
-import { decodePackedFacts } from "../model/fact-columns.ts";
-import type { Packed } from "../model/packed.ts";
-import type { TranscriptEntry } from "../model/transcript.ts";
+import { commonKey } from "#core/model/answer-keys.ts";
+import { decodePackedFacts } from "#core/model/fact-columns.ts";
+import type { Packed } from "#core/model/packed.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { digestOf } from "#kit/digest.ts";
 import { putPackedChanges } from "./changes.ts";
 import type { Database, Row, Value } from "./database.ts";
 import { readMeta, writeMeta } from "./meta.ts";

@@ -1,4 +1,4 @@
-import type { SpanParents, SpanRecord } from "../model/telemetry.ts";
+import type { SpanParents, SpanRecord } from "#core/model/telemetry.ts";
 import type { Database } from "./database.ts";
 import { addToMeta, readMeta } from "./meta.ts";
 import { enqueue } from "./outbox.ts";

@@ -1,7 +1,7 @@
-import type { CallSums } from "../model/call-sums.ts";
-import type { ModelCall, PricedCall } from "../model/model-call.ts";
-import type { NoPrice } from "../model/price-list.ts";
-import type { Subagent, ToolCall, Turn } from "../model/session.ts";
+import type { CallSums } from "#core/model/call-sums.ts";
+import type { ModelCall, PricedCall } from "#core/model/model-call.ts";
+import type { NoPrice } from "#core/model/price-list.ts";
+import type { Subagent, ToolCall, Turn } from "#core/model/session.ts";
 import type { Database, Row } from "./database.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";
 

@@ -2,8 +2,8 @@ import { closeSync, openSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
-import { suggest } from "../model/suggest.ts";
-import { foreignFile, whyNotOwn } from "../own-file.ts";
+import { foreignFile, whyNotOwn } from "#kit/own-file.ts";
+import { suggest } from "#kit/suggest.ts";
 import {
   checkNames,
   codeAndText,

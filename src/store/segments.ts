@@ -1,4 +1,4 @@
-import { continuationOf, type Segment } from "../model/session.ts";
+import { continuationOf, type Segment } from "#core/model/session.ts";
 import type { Database, Row } from "./database.ts";
 
 /** A segment as it is stored. */

@@ -1,4 +1,4 @@
-import type { Increment, MetricShape } from "../model/telemetry.ts";
+import type { Increment, MetricShape } from "#core/model/telemetry.ts";
 import { addSteps, streamValue } from "./counters.ts";
 import type { Database } from "./database.ts";
 import { addToMeta, readMeta, writeMeta } from "./meta.ts";

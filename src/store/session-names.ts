@@ -1,7 +1,7 @@
-import type { Event } from "../model/event.ts";
-import type { ToolCall } from "../model/session.ts";
-import type { SpanRecord } from "../model/telemetry.ts";
-import type { TranscriptEntry } from "../model/transcript.ts";
+import type { Event } from "#core/model/event.ts";
+import type { ToolCall } from "#core/model/session.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { forgetChangeNames } from "./changes.ts";
 import type { Database } from "./database.ts";
 

@@ -1,5 +1,5 @@
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
-import type { SessionProcess } from "../model/session.ts";
+import { type Event, extrasOf, timeMsOf } from "#core/model/event.ts";
+import type { SessionProcess } from "#core/model/session.ts";
 import type { Database } from "./database.ts";
 
 /** A process as the store names it. */

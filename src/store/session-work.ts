@@ -1,5 +1,5 @@
-import { decodePackedEdits } from "../model/fact-columns.ts";
-import type { TranscriptEntry } from "../model/transcript.ts";
+import { decodePackedEdits } from "#core/model/fact-columns.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
 import type { Database } from "./database.ts";
 import { packedBody } from "./packed.ts";
 

@@ -1,7 +1,7 @@
-import type { SessionOrigin } from "../model/agent.ts";
-import { CAPTURE_LEVELS, type CaptureLevel, stricter } from "../model/capture.ts";
+import type { SessionOrigin } from "#core/model/agent.ts";
+import { CAPTURE_LEVELS, type CaptureLevel, stricter } from "#core/model/capture.ts";
 
-import type { Repository } from "../model/session.ts";
+import type { Repository } from "#core/model/session.ts";
 import type { Database, Row, Value } from "./database.ts";
 
 /** A session as stored; `id` is its number in this store. */

@@ -1,7 +1,6 @@
-import { givenIdOf, repeatedCallId } from "../model/call-ids.ts";
-import { type Event, extrasOf } from "../model/event.ts";
-import { minOf } from "../model/min-max.ts";
-import type { ModelCall } from "../model/model-call.ts";
+import { givenIdOf, repeatedCallId } from "#core/model/call-ids.ts";
+import { type Event, extrasOf } from "#core/model/event.ts";
+import type { ModelCall } from "#core/model/model-call.ts";
 import {
   ENDED_WITH_PROCESS,
   type SessionContext,
@@ -9,8 +8,9 @@ import {
   type SettledSubagent,
   type SettledTurn,
   SUPERSEDED,
-} from "../model/session.ts";
-import type { TranscriptEntry } from "../model/transcript.ts";
+} from "#core/model/session.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { minOf } from "#kit/min-max.ts";
 import type { Database } from "./database.ts";
 import { openWorkOf } from "./open-work.ts";
 import { lastSegment } from "./segments.ts";

@@ -1,4 +1,4 @@
-import type { ExportedSpan, SettledSubagent, SettledTurn, Subagent, Turn } from "../model/session.ts";
+import type { ExportedSpan, SettledSubagent, SettledTurn, Subagent, Turn } from "#core/model/session.ts";
 import type { Database, Row } from "./database.ts";
 
 // Settled turns and subagents as rows. One that continues after it was settled stays one row, with more parts.

@@ -1,4 +1,4 @@
-import type { SpanRecord } from "../model/telemetry.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
 import type { Database } from "./database.ts";
 
 /** Spans of one segment as they were or will be sent, in the order of settling. See `inPieces` in `queries.ts`. */

@@ -1,4 +1,4 @@
-import type { Attributes, Increment } from "../model/telemetry.ts";
+import type { Attributes, Increment } from "#core/model/telemetry.ts";
 
 /** Attributes as JSON, independent of their order. */
 export const sortedJson = (attributes: Attributes): string =>

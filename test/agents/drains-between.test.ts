@@ -2,8 +2,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import type { Agent } from "../../src/model/agent.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { contentsOf } from "../faults/load.ts";
 import { clockAt } from "../support/clock.ts";
 import { CASES, type RecordedCall, Replay } from "../support/replay.ts";

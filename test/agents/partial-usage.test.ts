@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import Libsql from "libsql";
 import { afterEach, describe, expect, test } from "vitest";
-import type { TokenUsage } from "../../src/model/transcript.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { settledSums } from "../../src/store/queries.ts";
-import { tokensText } from "../../src/text/figures.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { tokensText } from "#kit/text/figures.ts";
+import { openDatabase } from "#store/database.ts";
+import { settledSums } from "#store/queries.ts";
 import { importInto } from "../import/run.ts";
 import { CASES, Replay } from "../support/replay.ts";
 import { countersAndRows } from "../support/summary.ts";

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import type { EventType } from "../../src/model/event.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { EventType } from "#core/model/event.ts";
 import { clockAt } from "../support/clock.ts";
 import { compareRecorded, finishedOf, hasUnfinishedCalls, isClean } from "../support/expected.ts";
 import { ensureBuilt } from "../support/program.ts";

@@ -5,16 +5,16 @@ import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { replyOf } from "../../src/agents/replies.ts";
-import { placesOf } from "../../src/config/places.ts";
-import { runHook } from "../../src/intake/hook.ts";
-import type { HookCommand } from "../../src/model/agent.ts";
-import { hookCommandOf } from "../../src/registration/hook-program.ts";
+import { allAgents } from "#agents/registry.ts";
+import { replyOf } from "#agents/replies.ts";
+import { runHook } from "#collect/intake/hook.ts";
+import { placesOf } from "#config/places.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import { hookCommandOf } from "#setup/registration/hook-program.ts";
 import { contextAt } from "../support/context.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
-const HOOK_SH = join(ROOT, "src", "intake", "hook.sh");
+const HOOK_SH = join(ROOT, "src", "collect", "intake", "hook.sh");
 const ALLOW = '{"decision":"allow"}\n';
 const EMPTY = "{}\n";
 

@@ -3,9 +3,9 @@ import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, write
 import { basename, dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
-import { mergeEntries } from "../../src/model/merge.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import { mergeEntries } from "#core/model/merge.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { type RecordedHome, recordedCases, recordedHome } from "../import/home.ts";
 import { importInto } from "../import/run.ts";
 import { storedTotals } from "../import/totals.ts";

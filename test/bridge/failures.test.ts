@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { consentPath, revoke } from "../../src/bridge/consent.ts";
-import { MAX_ATTEMPTS } from "../../src/bridge/host.ts";
+import { consentPath, revoke } from "#collect/bridge/consent.ts";
+import { MAX_ATTEMPTS } from "#collect/bridge/host.ts";
 import { APPEND, bridgedProjects, TYPES } from "./bridged-project.ts";
 
 const at = bridgedProjects();

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir, userInfo } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { variableFiles } from "../../src/agents/registry.ts";
-import { commandEnvironment } from "../../src/bridge/command-environment.ts";
-import { ownVariables } from "../../src/bridge/own-variables.ts";
-import { type CommandRun, runCommand } from "../../src/bridge/run-command.ts";
-import { placesOf } from "../../src/config/places.ts";
+import { variableFiles } from "#agents/registry.ts";
+import { commandEnvironment } from "#collect/bridge/command-environment.ts";
+import { ownVariables } from "#collect/bridge/own-variables.ts";
+import { type CommandRun, runCommand } from "#collect/bridge/run-command.ts";
+import { placesOf } from "#config/places.ts";
 import { sleep, until } from "../support/program.ts";
 
 const isWindows = process.platform === "win32";

@@ -1,9 +1,9 @@
 // Who made the commits of the situations, by what hooks and .git files show: nothing may be observed that the agent did not do
 import { afterEach, describe, expect, test } from "vitest";
-import { checkOutcomes } from "../../src/changes/check-outcomes.ts";
-import { dueCommits } from "../../src/changes/due-commits.ts";
-import { storedCommits } from "../../src/store/changes.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { checkOutcomes } from "#changes/check-outcomes.ts";
+import { dueCommits } from "#changes/due-commits.ts";
+import { storedCommits } from "#store/changes.ts";
+import { readStore } from "#store/read-only.ts";
 import { GitWorld } from "../support/git-world.ts";
 import { Replay } from "../support/replay.ts";
 import { type Answer, SITUATIONS } from "./situations.ts";

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { findGit } from "../../src/changes/git/find-git.ts";
-import { followCommits } from "../../src/changes/git/follow.ts";
-import { Git } from "../../src/changes/git/git.ts";
-import type { CommitOutcome } from "../../src/model/outcomes.ts";
+import { findGit } from "#changes/git/find-git.ts";
+import { followCommits } from "#changes/git/follow.ts";
+import { Git } from "#changes/git/git.ts";
+import type { CommitOutcome } from "#core/model/outcomes.ts";
 import { type Checkout, GitWorld, lines } from "../support/git-world.ts";
 import { IS_WHOLE } from "../support/whole.ts";
 import { SITUATIONS } from "./situations.ts";

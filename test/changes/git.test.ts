@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
-import { commitsOfEdits } from "../../src/changes/edited-commits.ts";
-import { findGit } from "../../src/changes/git/find-git.ts";
-import { followCommits } from "../../src/changes/git/follow.ts";
-import { Git } from "../../src/changes/git/git.ts";
+import { commitsOfEdits } from "#changes/edited-commits.ts";
+import { findGit } from "#changes/git/find-git.ts";
+import { followCommits } from "#changes/git/follow.ts";
+import { Git } from "#changes/git/git.ts";
 import { GitWorld, lines } from "../support/git-world.ts";
 
 const TICKET = "[A-Z]+-\\d+";

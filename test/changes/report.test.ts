@@ -1,18 +1,18 @@
 // Sums over commits and changes are the sums over sessions: to the nano-dollar, with subagents, open turns and several sessions
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { changeKey, commitKey, NO_BRANCH } from "../../src/model/change-facts.ts";
-import type { EntryOf } from "../../src/model/transcript.ts";
-import { Attribution, identityOf, nameOfChange } from "../../src/report/attribution.ts";
-import type { Dimension } from "../../src/report/dimensions.ts";
-import { usage } from "../../src/report/usage.ts";
-import { csvLines } from "../../src/report/usage-csv.ts";
-import { rowJson } from "../../src/report/usage-json.ts";
-import type { UsageRow } from "../../src/report/usage-row.ts";
-import { storedChanges, storedCommits } from "../../src/store/changes.ts";
-import { type Database, openDatabase } from "../../src/store/database.ts";
-import { addEntries } from "../../src/store/facts.ts";
-import { ensureSession } from "../../src/store/sessions.ts";
+import { changeKey, commitKey, NO_BRANCH } from "#core/model/change-facts.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+import { Attribution, identityOf, nameOfChange } from "#show/report/attribution.ts";
+import type { Dimension } from "#show/report/dimensions.ts";
+import { usage } from "#show/report/usage.ts";
+import { csvLines } from "#show/report/usage-csv.ts";
+import { rowJson } from "#show/report/usage-json.ts";
+import type { UsageRow } from "#show/report/usage-row.ts";
+import { storedChanges, storedCommits } from "#store/changes.ts";
+import { type Database, openDatabase } from "#store/database.ts";
+import { addEntries } from "#store/facts.ts";
+import { ensureSession } from "#store/sessions.ts";
 import { runs } from "../support/whole.ts";
 import { ACME, Work } from "./work.ts";
 

@@ -18,17 +18,17 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { findAgent } from "../../src/agents/registry.ts";
-import { doctor } from "../../src/commands/doctor.ts";
-import { enable } from "../../src/commands/enable.ts";
-import { placesOf } from "../../src/config/places.ts";
-import type { Context } from "../../src/context.ts";
-import { agentReports } from "../../src/health/doctor/agents.ts";
-import { collectStatus } from "../../src/health/status/facts.ts";
-import type { Agent, Installer } from "../../src/model/agent.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { readStore } from "../../src/store/read-only.ts";
-import { VERSION } from "../../src/version.ts";
+import { findAgent } from "#agents/registry.ts";
+import { agentReports } from "#check/health/doctor/agents.ts";
+import { collectStatus } from "#check/health/status/facts.ts";
+import { doctor } from "#commands/doctor.ts";
+import { enable } from "#commands/enable.ts";
+import type { Context } from "#config/context.ts";
+import { placesOf } from "#config/places.ts";
+import type { Agent, Installer } from "#core/model/agent.ts";
+import { VERSION } from "#kit/version.ts";
+import { openDatabase } from "#store/database.ts";
+import { readStore } from "#store/read-only.ts";
 import { startGrpcReceiver } from "../receiver/grpc-receiver.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { CONTROL, columnsOf, contextAt, SGR } from "../support/context.ts";
@@ -45,7 +45,7 @@ const claude = async (): Promise<Agent> => {
   return agent;
 };
 
-const hookSource = join(ROOT, "src", "intake", "hook.sh");
+const hookSource = join(ROOT, "src", "collect", "intake", "hook.sh");
 const NOW_MS = Date.parse("2026-11-21T10:00:00Z");
 
 let of: Replay;

@@ -14,13 +14,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { allAgents, findAgent } from "../../src/agents/registry.ts";
-import { enable } from "../../src/commands/enable.ts";
-import { type ImportCommandOptions, importPast } from "../../src/commands/import.ts";
-import { UserError } from "../../src/context.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { MIGRATIONS } from "../../src/store/migrations.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { allAgents, findAgent } from "#agents/registry.ts";
+import { enable } from "#commands/enable.ts";
+import { type ImportCommandOptions, importPast } from "#commands/import.ts";
+import { UserError } from "#kit/user-error.ts";
+import { openDatabase } from "#store/database.ts";
+import { MIGRATIONS } from "#store/migrations.ts";
+import { readStore } from "#store/read-only.ts";
 import {
   claudePath,
   claudeSession,
@@ -271,7 +271,7 @@ test("takes every profile that enable has registered, until it is disabled", asy
   try {
     const { lines, totals } = claudeSession({ id: sessionIdOf(7), startMs: STARTED_MS, turns: 3 });
     writeLines(join(profile, "projects", "-home-dev-acme-shop", `${sessionIdOf(7)}.jsonl`), lines);
-    const hookSource = join(ROOT, "src", "intake", "hook.sh");
+    const hookSource = join(ROOT, "src", "collect", "intake", "hook.sh");
     const { context } = contextAt(at.places, { env: { CLAUDE_CONFIG_DIR: profile } });
     await enable(["claude-code"], { scope: "user", yes: true, dryRun: false, hookSource }, context, {
       list: allAgents,

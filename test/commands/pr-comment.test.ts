@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { prComment } from "../../src/commands/pr-comment.ts";
-import { UserError } from "../../src/context.ts";
-import { setOwnPrices } from "../../src/model/own-prices.ts";
-import { usage } from "../../src/report/usage.ts";
-import { readStore } from "../../src/store/read-only.ts";
-import { count, dollars } from "../../src/text/figures.ts";
+import { prComment } from "#commands/pr-comment.ts";
+import { setOwnPrices } from "#core/model/own-prices.ts";
+import { count, dollars } from "#kit/text/figures.ts";
+import { UserError } from "#kit/user-error.ts";
+import { usage } from "#show/report/usage.ts";
+import { readStore } from "#store/read-only.ts";
 import { Work } from "../changes/work.ts";
 import { contextAt } from "../support/context.ts";
 

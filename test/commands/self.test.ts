@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { status } from "../../src/commands/status.ts";
-import { selfFindings } from "../../src/health/doctor/self-telemetry.ts";
-import { collectStatus } from "../../src/health/status/facts.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { addToMeta } from "../../src/store/meta.ts";
-import { markCommitted } from "../../src/store/self.ts";
+import { selfFindings } from "#check/health/doctor/self-telemetry.ts";
+import { collectStatus } from "#check/health/status/facts.ts";
+import { status } from "#commands/status.ts";
+import { openDatabase } from "#store/database.ts";
+import { addToMeta } from "#store/meta.ts";
+import { markCommitted } from "#store/self.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 

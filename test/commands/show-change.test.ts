@@ -2,15 +2,15 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { explain } from "../../src/commands/explain.ts";
-import { show } from "../../src/commands/show.ts";
-import type { UserError } from "../../src/context.ts";
-import { usage } from "../../src/report/usage.ts";
-import { rowJson } from "../../src/report/usage-json.ts";
-import { storedCommits, storedRepositories } from "../../src/store/changes.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { putOutcomes } from "../../src/store/outcomes.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { explain } from "#commands/explain.ts";
+import { show } from "#commands/show.ts";
+import type { UserError } from "#kit/user-error.ts";
+import { usage } from "#show/report/usage.ts";
+import { rowJson } from "#show/report/usage-json.ts";
+import { storedCommits, storedRepositories } from "#store/changes.ts";
+import { openDatabase } from "#store/database.ts";
+import { putOutcomes } from "#store/outcomes.ts";
+import { readStore } from "#store/read-only.ts";
 import { Work } from "../changes/work.ts";
 import { contextAt, SGR } from "../support/context.ts";
 

@@ -14,9 +14,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type StackOptions, stack } from "../../src/commands/stack.ts";
-import { type Places, placesOf } from "../../src/config/places.ts";
-import { COMPOSE_FILE, STACK_ENDPOINT } from "../../src/stack/endpoint.ts";
+import { type StackOptions, stack } from "#commands/stack.ts";
+import { type Places, placesOf } from "#config/places.ts";
+import { COMPOSE_FILE, STACK_ENDPOINT } from "#setup/stack/endpoint.ts";
 import { contextAt } from "../support/context.ts";
 import { ensureBuilt } from "../support/program.ts";
 

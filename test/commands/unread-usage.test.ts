@@ -1,12 +1,12 @@
 // Token usage in a record of an unknown kind: what the user sees of it, in lines, an object, a database, a folder of files.
 import { afterEach, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { reconcile } from "../../src/commands/reconcile.ts";
-import { report } from "../../src/commands/report.ts";
-import { status } from "../../src/commands/status.ts";
-import { selfFindings } from "../../src/health/doctor/self-telemetry.ts";
-import { collectStatus } from "../../src/health/status/facts.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { allAgents } from "#agents/registry.ts";
+import { selfFindings } from "#check/health/doctor/self-telemetry.ts";
+import { collectStatus } from "#check/health/status/facts.ts";
+import { reconcile } from "#commands/reconcile.ts";
+import { report } from "#commands/report.ts";
+import { status } from "#commands/status.ts";
+import { openDatabase } from "#store/database.ts";
 import { type RecordedHome, recordedHome } from "../import/home.ts";
 import { contextAt, SGR } from "../support/context.ts";
 import { locateAll } from "../support/located.ts";

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
-import { allAgents } from "../../src/agents/registry.ts";
-import { faultIn, type KitCase, readKit } from "../../src/convert/kit.ts";
-import { commandImplementation, ourImplementation } from "../../src/convert/kit-implementations.ts";
-import { kitLines, levelIn, runKit } from "../../src/convert/kit-report.ts";
+import { allAgents } from "#agents/registry.ts";
+import { faultIn, type KitCase, readKit } from "#check/conformance/kit.ts";
+import { commandImplementation, ourImplementation } from "#check/conformance/kit-implementations.ts";
+import { kitLines, levelIn, runKit } from "#check/conformance/kit-report.ts";
 import { ROOT } from "../support/replay.ts";
 
 const KIT = join(ROOT, "conformance");

@@ -4,16 +4,16 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { formatEnd, formatHead, parseInboxFile, processStart } from "../../src/intake/inbox-file.ts";
-import type { Agent } from "../../src/model/agent.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { formatEnd, formatHead, parseInboxFile, processStart } from "#collect/intake/inbox-file.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { openDatabase } from "#store/database.ts";
 import { hostHere } from "../support/host.ts";
 import { ACME, InboxFixture } from "../support/inbox-fixture.ts";
 import { killGroup } from "../support/kill-group.ts";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { IS_WHOLE } from "../support/whole.ts";
 
-const HOOK = join(ROOT, "src", "intake", "hook.sh");
+const HOOK = join(ROOT, "src", "collect", "intake", "hook.sh");
 /** Runs the hook for every message, as agents do: in a shell that waits for it. */
 const AGENT_PROGRAM = `
 const { spawnSync } = require("node:child_process");

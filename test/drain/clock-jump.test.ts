@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { readStore } from "../../src/store/read-only.ts";
+import { readStore } from "#store/read-only.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { ACME, InboxFixture } from "../support/inbox-fixture.ts";
 import { ensureBuilt, PROGRAM } from "../support/program.ts";

@@ -1,17 +1,18 @@
 import { cpSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { allAgents, findAgent } from "../../src/agents/registry.ts";
-import { disable } from "../../src/commands/disable.ts";
-import { enable } from "../../src/commands/enable.ts";
-import { COVERAGES } from "../../src/telemetry/self.ts";
+import { allAgents, findAgent } from "#agents/registry.ts";
+import { coverageOf } from "#check/health/coverage.ts";
+import { disable } from "#commands/disable.ts";
+import { enable } from "#commands/enable.ts";
+import { COVERAGES } from "#core/telemetry/self.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { contextAt } from "../support/context.ts";
 import { ROOT } from "../support/program.ts";
 import { Replay } from "../support/replay.ts";
 
 const HOUR_MS = 3_600_000;
-const hookSource = join(ROOT, "src", "intake", "hook.sh");
+const hookSource = join(ROOT, "src", "collect", "intake", "hook.sh");
 const lookup = { list: allAgents, find: findAgent };
 
 let replay: Replay;
@@ -35,7 +36,7 @@ const gaugeOf = ({ data }: ReturnType<typeof points>[number]): number => (data.k
 async function reported(): Promise<Record<string, string>> {
   nowMs += HOUR_MS + 1;
   const now = (): number => nowMs;
-  await replay.drain({ isEager: true }, { now, agents: await allAgents(), sleep: async () => {} });
+  await replay.drain({ isEager: true }, { now, agents: await allAgents(), sleep: async () => {}, coverageOf });
   return coverage();
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openDatabase } from "../../src/store/database.ts";
+import { openDatabase } from "#store/database.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { type RecordedCall, Replay } from "../support/replay.ts";
 

@@ -1,6 +1,6 @@
 // One turn with thousands of calls, drained by the built program in a heap that has no room for all its spans at once.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDatabase } from "../../src/store/database.ts";
+import { openDatabase } from "#store/database.ts";
 import { Measured, writeTranscript } from "../faults/limits.ts";
 import { ensureBuilt } from "../support/program.ts";
 

@@ -2,11 +2,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import type { SpanRecord } from "../../src/model/telemetry.ts";
-import { counterValues } from "../../src/store/counters.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import * as semconv from "../../src/telemetry/semconv.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
+import { counterValues } from "#store/counters.ts";
+import { openDatabase } from "#store/database.ts";
 import { clockAt } from "../support/clock.ts";
 import { hostHere } from "../support/host.ts";
 import { CASES, Replay } from "../support/replay.ts";

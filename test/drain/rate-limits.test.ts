@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { reportedLimitsPath } from "../../src/statusline/limits.ts";
-import { parseSummary, summaryPath } from "../../src/statusline/summary.ts";
+import { reportedLimitsPath } from "#show/statusline/limits.ts";
+import { parseSummary, summaryPath } from "#show/statusline/summary.ts";
 import { startReceiver } from "../receiver/receiver.ts";
 import { Replay } from "../support/replay.ts";
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
+import { allAgents } from "#agents/registry.ts";
 import { clockAt } from "../support/clock.ts";
 import { hostHere } from "../support/host.ts";
 import { MadeSession } from "../support/made-session.ts";

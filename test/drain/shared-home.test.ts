@@ -4,8 +4,8 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writ
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readMeta } from "../../src/store/meta.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { readMeta } from "#store/meta.ts";
+import { readStore } from "#store/read-only.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { type RecordedCall, Replay } from "../support/replay.ts";

@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { BRIDGE_LIVE } from "../../src/intake/inbox-file.ts";
-import { Envelope } from "../../src/model/envelope.ts";
+import { BRIDGE_LIVE } from "#collect/intake/inbox-file.ts";
+import { Envelope } from "#core/model/envelope.ts";
 import { ensureBuilt, Machine, RecordedAgent, type Registered, until } from "../support/program.ts";
 
 const TYPES = ["session.start", "prompt.submit", "tool.start", "tool.end", "tool.start", "tool.end", "session.end"];

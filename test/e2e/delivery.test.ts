@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { GEN_AI_USAGE_INPUT_TOKENS, OPENHOOK_SPAN_KIND, OPENHOOK_TOKEN_TYPE } from "../../src/telemetry/semconv.ts";
+import { GEN_AI_USAGE_INPUT_TOKENS, OPENHOOK_SPAN_KIND, OPENHOOK_TOKEN_TYPE } from "#core/telemetry/semconv.ts";
 import { type ReceivedSpan, type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { ensureBuilt, HOOK_ALONE, Machine, RECORDINGS, RecordedAgent, sleep, until } from "../support/program.ts";
 import type { Expected } from "../support/summary.ts";

@@ -3,9 +3,9 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { demo } from "../../src/commands/demo.ts";
-import { placesOf } from "../../src/config/places.ts";
-import { check } from "../../src/demo/arrived.ts";
+import { demo } from "#commands/demo.ts";
+import { placesOf } from "#config/places.ts";
+import { check } from "#setup/demo/arrived.ts";
 import { startReceiver } from "../receiver/receiver.ts";
 import { contextAt } from "../support/context.ts";
 import { ensureBuilt, Machine, PROGRAM, ROOT } from "../support/program.ts";

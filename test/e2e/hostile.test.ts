@@ -9,7 +9,7 @@ import {
   GEN_AI_TOOL_CALL_ID,
   GEN_AI_USAGE_INPUT_TOKENS,
   OPENHOOK_SPAN_KIND,
-} from "../../src/telemetry/semconv.ts";
+} from "#core/telemetry/semconv.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import {
   ensureBuilt,

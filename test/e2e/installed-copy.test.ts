@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import * as semconv from "../../src/telemetry/semconv.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
 import { startReceiver } from "../receiver/receiver.ts";
 import { installPackage } from "../support/installed-package.ts";
 import { ensureBuilt, Machine, RecordedAgent, ROOT, registeredIn, sleep, until } from "../support/program.ts";

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import * as semconv from "../../src/telemetry/semconv.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
 import { startReceiver } from "../receiver/receiver.ts";
 import { ensureBuilt, Machine, PROGRAM, RECORDINGS, RecordedAgent } from "../support/program.ts";
 import type { Expected } from "../support/summary.ts";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { OPENHOOK_TOKEN_TYPE } from "../../src/telemetry/semconv.ts";
+import { OPENHOOK_TOKEN_TYPE } from "#core/telemetry/semconv.ts";
 import { startGrpcReceiver } from "../receiver/grpc-receiver.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { useCertificates } from "../support/certificates.ts";

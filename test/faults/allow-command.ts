@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { consentPath } from "../../src/bridge/consent.ts";
-import { userFileOf } from "../../src/bridge/registration-file.ts";
-import type { Places } from "../../src/config/places.ts";
+import { consentPath } from "#collect/bridge/consent.ts";
+import { userFileOf } from "#collect/bridge/registration-file.ts";
+import type { Places } from "#config/places.ts";
 
 /** Registers a command for all events in the user's file, and allows it as `bridge allow` does. */
 export function allowCommand({ places }: { readonly places: Places }, command: string): void {

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { bridgeCommandStates } from "../../src/store/bridge-state.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { bridgeCommandStates } from "#store/bridge-state.ts";
+import { readStore } from "#store/read-only.ts";
 import { ensureBuilt, sleep } from "../support/program.ts";
 import { allowCommand } from "./allow-command.ts";
 import { type Fault, faultsFor, nameOf } from "./fault.ts";

@@ -1,4 +1,4 @@
-// node test/faults/build.mjs <outdir>: builds the program with one module replaced: src/model/fault-points.ts by
+// node test/faults/build.mjs <outdir>: builds the program with one module replaced: src/kit/fault-points.ts by
 // fault-points.ts in this folder, which fails on request.
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import { bundle } from "../../scripts/bundle.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const OURS = join(here, "fault-points.ts");
-const ITS = resolve(here, "..", "..", "src", "model", "fault-points.ts");
+const ITS = resolve(here, "..", "..", "src", "kit", "fault-points.ts");
 
 await bundle(process.argv[2], [
   {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { FAULT_POINTS } from "../../src/model/fault-points.ts";
+import { FAULT_POINTS } from "#kit/fault-points.ts";
 import { ensureBuilt, ROOT } from "../support/program.ts";
 import { Campaign } from "./campaign.ts";
 import type { Fault } from "./fault.ts";

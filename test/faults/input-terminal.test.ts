@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDatabase } from "../../src/store/database.ts";
+import { openDatabase } from "#store/database.ts";
 import { ensureBuilt, Machine } from "../support/program.ts";
 import { InputWorld } from "./input-world.ts";
 import { record } from "./record.ts";

@@ -6,9 +6,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { placesOf } from "../../src/config/places.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { lostEvents } from "../../src/store/self.ts";
+import { placesOf } from "#config/places.ts";
+import { openDatabase } from "#store/database.ts";
+import { lostEvents } from "#store/self.ts";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { type SmallDisk, smallDisk } from "./disk.ts";
 

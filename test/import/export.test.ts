@@ -1,10 +1,10 @@
 // What is exported of imported sessions: everything once if requested, otherwise nothing.
 import { rmSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type ImportCommandOptions, importPast } from "../../src/commands/import.ts";
-import { exportPacked } from "../../src/import/export.ts";
-import { GEN_AI_USAGE_INPUT_TOKENS, OPENHOOK_SPAN_KIND, OPENHOOK_TOKEN_TYPE } from "../../src/telemetry/semconv.ts";
-import { VERSION } from "../../src/version.ts";
+import { exportPacked } from "#collect/import/export.ts";
+import { type ImportCommandOptions, importPast } from "#commands/import.ts";
+import { GEN_AI_USAGE_INPUT_TOKENS, OPENHOOK_SPAN_KIND, OPENHOOK_TOKEN_TYPE } from "#core/telemetry/semconv.ts";
+import { VERSION } from "#kit/version.ts";
 import { type ReceivedSpan, type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { clockAt } from "../support/clock.ts";
 import { contextAt } from "../support/context.ts";

@@ -1,11 +1,11 @@
 import { utimesSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import type { ReadResult, ReadTask } from "../../src/import/read.ts";
-import { type Readers, readersInThisThread, readersInThreads } from "../../src/import/readers.ts";
-import { redact } from "../../src/privacy/redact.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { ReadResult, ReadTask } from "#collect/import/read.ts";
+import { type Readers, readersInThisThread, readersInThreads } from "#collect/import/readers.ts";
+import { redact } from "#core/privacy/redact.ts";
+import { readStore } from "#store/read-only.ts";
 import { ensureBuilt, PROGRAM } from "../support/program.ts";
 import { Replay } from "../support/replay.ts";
 import { claudePath, claudeSession, sessionIdOf, writeLines } from "./claude.ts";

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { toEvents } from "../../src/agents/kiro/adapter.ts";
-import { runHook } from "../../src/intake/hook.ts";
-import { parseInboxFile } from "../../src/intake/inbox-file.ts";
+import { toEvents } from "#agents/kiro/adapter.ts";
+import { runHook } from "#collect/intake/hook.ts";
+import { parseInboxFile } from "#collect/intake/inbox-file.ts";
 
 const ACME = "C:\\work\\acme";
 let stateDir = "";

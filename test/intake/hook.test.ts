@@ -17,9 +17,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { type BuildOptions, build } from "esbuild";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { computed } from "../../scripts/esbuild-plugins.mjs";
-import { RECORDED_VARIABLES } from "../../src/agents/intake.const.ts";
-import { placesOf } from "../../src/config/places.ts";
+import { RECORDED_VARIABLES } from "#agents/intake.const.ts";
 import {
   BRIDGE_CONSENT,
   BRIDGE_LIVE,
@@ -31,7 +29,9 @@ import {
   MAX_FILE_BYTES,
   processStart,
   READ_TIMEOUT_MS,
-} from "../../src/intake/inbox-file.ts";
+} from "#collect/intake/inbox-file.ts";
+import { placesOf } from "#config/places.ts";
+import { computed } from "../../scripts/esbuild-plugins.mjs";
 import { killGroup } from "../support/kill-group.ts";
 import { firstOf, IS_WHOLE } from "../support/whole.ts";
 import {
@@ -426,7 +426,7 @@ describe.each([...firstOf(shellIntakes(), 1).map(({ title }) => title), "the pro
     const project = join(sandbox.root, "project");
     mkdirSync(project);
     const twin = join(sandbox.root, "hook.cjs");
-    await build({ entryPoints: ["src/hook-main.ts"], outfile: twin, ...TWIN });
+    await build({ entryPoints: ["src/collect/intake/hook-main.ts"], outfile: twin, ...TWIN });
     copyFileSync(sandbox.confPath, join(sandbox.root, "hook.conf"));
     const shell = shellIntakes().find((one) => one.title === title);
     const command =
@@ -647,7 +647,7 @@ describe("the two intakes", () => {
   });
 
   test("have the same limits and variables", () => {
-    const text = readFileSync("src/intake/hook.sh", "utf8");
+    const text = readFileSync("src/collect/intake/hook.sh", "utf8");
     expect(text).toContain(`max_bytes=${MAX_FILE_BYTES} `);
     expect(text).toContain(`read_seconds=${READ_TIMEOUT_MS / 1000} `);
     expect(text).toContain(`stdin-'{'*) begin_seconds=${FIRST_BYTE_TIMEOUT_MS.json / 1000} ;;`);
@@ -659,7 +659,7 @@ describe("the two intakes", () => {
 
   test("the Node intake replies as the agent's card defines, unless the command line has a reply", async () => {
     const twin = join(sandbox.root, "hook.cjs");
-    await build({ entryPoints: ["src/hook-main.ts"], outfile: twin, ...TWIN });
+    await build({ entryPoints: ["src/collect/intake/hook-main.ts"], outfile: twin, ...TWIN });
     const check = async (args: readonly string[], stdout: string) => {
       const command = [process.execPath, twin, "hook", "--drain", "no", ...args] as const;
       const outcome = await run(command, { input: PAYLOAD, env: { HOME: sandbox.home } });

@@ -12,13 +12,13 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { buildSync } from "esbuild";
-import { RECORDED_VARIABLES } from "../../src/agents/intake.const.ts";
-import { type ParsedFile, parseInboxFile } from "../../src/intake/inbox-file.ts";
+import { RECORDED_VARIABLES } from "#agents/intake.const.ts";
+import { type ParsedFile, parseInboxFile } from "#collect/intake/inbox-file.ts";
 import { removeFolder } from "../support/remove.ts";
 import { hasShell } from "../support/shells.ts";
 import { IS_WHOLE } from "../support/whole.ts";
 
-const HOOK_SH = resolve("src/intake/hook.sh");
+const HOOK_SH = resolve("src/collect/intake/hook.sh");
 
 /** One way to run the intake: hook.sh under one shell, or the node twin. */
 export interface Intake {

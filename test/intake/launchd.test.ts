@@ -3,8 +3,8 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, realpathSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { placesOf } from "../../src/config/places.ts";
-import { hookCommandOf } from "../../src/registration/hook-program.ts";
+import { placesOf } from "#config/places.ts";
+import { hookCommandOf } from "#setup/registration/hook-program.ts";
 import { contextAt } from "../support/context.ts";
 import { hasShell } from "../support/shells.ts";
 import { makeSandbox, readInbox, type Sandbox, until } from "./intakes.ts";
@@ -67,9 +67,12 @@ describe.each(SHELLS)("%s", (title) => {
 });
 
 describe("bash 3.2, macOS' sh, which Linux' packages no longer have", () => {
-  test.each(["src/intake/hook.sh", "src/intake/wrapper.sh", "src/statusline/statusline.sh"])("can parse %s", (path) => {
-    expect(newerThanBash32(readFileSync(path, "utf8"))).toEqual([]);
-  });
+  test.each(["src/collect/intake/hook.sh", "src/collect/intake/wrapper.sh", "src/show/statusline/statusline.sh"])(
+    "can parse %s",
+    (path) => {
+      expect(newerThanBash32(readFileSync(path, "utf8"))).toEqual([]);
+    },
+  );
 
   test("the check finds syntax that bash 3.2 cannot parse", () => {
     const lines = [

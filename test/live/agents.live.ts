@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
+import { allAgents } from "#agents/registry.ts";
 import { ensureBuilt, ROOT } from "../support/program.ts";
 import { compare } from "./compare.ts";
 import { type Installed, install } from "./install.ts";

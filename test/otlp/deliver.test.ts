@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { ExportOutcome, OtlpSignalSettings } from "../../src/model/settings.ts";
-import type { MetricPoint, SpanRecord } from "../../src/model/telemetry.ts";
+import type { ExportOutcome, OtlpSignalSettings } from "#core/model/settings.ts";
+import type { MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
 import {
   type Delivery,
   type DeliveryBounds,
@@ -10,8 +10,8 @@ import {
   deliverSpans,
   type Row,
   rejectedOf,
-} from "../../src/otlp/deliver.ts";
-import { createSender } from "../../src/otlp/send.lazy.ts";
+} from "#send/otlp/deliver.ts";
+import { createSender } from "#send/otlp/send.lazy.ts";
 import { type Behaviour, type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
 import { runs } from "../support/whole.ts";

@@ -1,12 +1,12 @@
 // Names are sent at `metadata`, the default: of models, tools, servers, subagents, repositories. They carry no user and no account.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { parseOwnPrices } from "../../src/config/own-prices.lazy.ts";
-import { type OwnPrices, ownListOf } from "../../src/model/own-prices.ts";
-import { nameRedactor } from "../../src/privacy/names.ts";
-import { protectionOf } from "../../src/privacy/protection.ts";
-import { redact } from "../../src/privacy/redact.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { packedFacts } from "../../src/store/packed.ts";
+import { parseOwnPrices } from "#config/own-prices.lazy.ts";
+import { type OwnPrices, ownListOf } from "#core/model/own-prices.ts";
+import { nameRedactor } from "#core/privacy/names.ts";
+import { protectionOf } from "#core/privacy/protection.ts";
+import { redact } from "#core/privacy/redact.ts";
+import { openDatabase } from "#store/database.ts";
+import { packedFacts } from "#store/packed.ts";
 import { importInto } from "../import/run.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { Replay } from "../support/replay.ts";

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { outcomes } from "../../src/commands/outcomes.ts";
-import { preview } from "../../src/commands/preview.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { outcomes } from "#commands/outcomes.ts";
+import { preview } from "#commands/preview.ts";
+import { openDatabase } from "#store/database.ts";
 import { Work } from "../changes/work.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { contextAt } from "../support/context.ts";

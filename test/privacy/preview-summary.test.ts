@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { preview } from "../../src/commands/preview.ts";
+import { preview } from "#commands/preview.ts";
 import { importInto } from "../import/run.ts";
 import { contextAt, SGR } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";

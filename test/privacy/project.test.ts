@@ -10,11 +10,11 @@ import {
   NO_PROJECT_SETTINGS,
   projectSettingsIn,
   readProjectSettings,
-} from "../../src/config/project.ts";
-import { PROJECT_FILE } from "../../src/config/project-files.ts";
-import { CAPTURE_LEVELS } from "../../src/model/capture.ts";
+} from "#config/project.ts";
+import { PROJECT_FILE } from "#config/project-files.ts";
+import { CAPTURE_LEVELS } from "#core/model/capture.ts";
+import { openDatabase } from "#store/database.ts";
 import type { DrainOptions } from "../../src/pipeline.ts";
-import { openDatabase } from "../../src/store/database.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 import { makeUnreadable } from "../support/unreadable.ts";

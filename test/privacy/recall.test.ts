@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { redact } from "../../src/privacy/redact.ts";
+import { redact } from "#core/privacy/redact.ts";
 import { ROOT } from "../support/replay.ts";
 import { FORMS } from "./forms.ts";
 import { falsePositives, recall, recallText } from "./recall.ts";

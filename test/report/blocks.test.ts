@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import type { RateLimit } from "../../src/model/rate-limit.ts";
-import { blocksOf } from "../../src/report/blocks/blocks.ts";
-import { usage } from "../../src/report/usage.ts";
-import { addFigures, type CallFigures } from "../../src/report/usage-facts.ts";
-import { type Database, openDatabase } from "../../src/store/database.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { RateLimit } from "#core/model/rate-limit.ts";
+import { blocksOf } from "#show/report/blocks/blocks.ts";
+import { usage } from "#show/report/usage.ts";
+import { addFigures, type CallFigures } from "#show/report/usage-facts.ts";
+import { type Database, openDatabase } from "#store/database.ts";
 import { importInto } from "../import/run.ts";
 import { Replay } from "../support/replay.ts";
 import { runs } from "../support/whole.ts";

@@ -7,8 +7,8 @@ import {
   mondayOf,
   startOfBucket,
   startOfDay,
-} from "../../src/report/buckets.ts";
-import { TIME_UNITS } from "../../src/report/dimensions.ts";
+} from "#show/report/buckets.ts";
+import { TIME_UNITS } from "#show/report/dimensions.ts";
 import { runs } from "../support/whole.ts";
 
 const at = (iso: string): number => Date.parse(iso);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { NOTHING_SETTLED, type SessionContext, type SettledTurn } from "../../src/model/session.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
-import { withLatePrompts } from "../../src/session/late-prompts.ts";
-import { joinPrompts } from "../../src/session/prompts.ts";
+import { NOTHING_SETTLED, type SessionContext, type SettledTurn } from "#core/model/session.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { withLatePrompts } from "#core/session/late-prompts.ts";
+import { joinPrompts } from "#core/session/prompts.ts";
 import { NOON_MS, prompted } from "./events.ts";
 
 const SECOND = 1_000;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { NOTHING_SETTLED } from "../../src/model/session.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
-import { buildSession } from "../../src/session/build.ts";
+import { NOTHING_SETTLED } from "#core/model/session.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { buildSession } from "#core/session/build.ts";
 import { ended, NOON_MS, prompted, resulted, subagentStarted, toolStarted } from "./events.ts";
 
 test("a turn may have more calls than a function accepts arguments", () => {

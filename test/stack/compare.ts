@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { SELF_SHAPES } from "../../src/telemetry/self.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import { SELF_SHAPES } from "#core/telemetry/self.ts";
+import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { type JaegerSpan, jaegerTrace, query, type Sample } from "./ask.ts";
 import { until } from "./gateway.ts";
 import { type Stream, type Truth, totalOf } from "./sessions.ts";

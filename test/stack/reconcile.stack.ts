@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } f
 import { join } from "node:path";
 import PQueue from "p-queue";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openDatabase } from "../../src/store/database.ts";
+import { openDatabase } from "#store/database.ts";
 import { useCertificates } from "../support/certificates.ts";
 import { PROGRAM, ROOT } from "../support/program.ts";
 import type { Replay } from "../support/replay.ts";

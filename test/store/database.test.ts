@@ -2,12 +2,12 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { dirname, join } from "node:path";
 import Libsql from "libsql";
 import { describe, expect, test } from "vitest";
-import { placesOf } from "../../src/config/places.ts";
-import { openStore } from "../../src/drain/open.ts";
-import { checkpoint, type Database, deferSync, openDatabase, StoreError } from "../../src/store/database.ts";
-import { readMeta, writeMeta } from "../../src/store/meta.ts";
-import { MIGRATIONS } from "../../src/store/migrations.ts";
-import { unplacedEvents } from "../../src/store/move-facts.ts";
+import { openStore } from "#collect/drain/open.ts";
+import { placesOf } from "#config/places.ts";
+import { checkpoint, type Database, deferSync, openDatabase, StoreError } from "#store/database.ts";
+import { readMeta, writeMeta } from "#store/meta.ts";
+import { MIGRATIONS } from "#store/migrations.ts";
+import { unplacedEvents } from "#store/move-facts.ts";
 import { toolStarted } from "../session/events.ts";
 import { IS_WHOLE } from "../support/whole.ts";
 import { temporaryStores } from "./temporary.ts";

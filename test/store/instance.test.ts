@@ -2,17 +2,10 @@ import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { counterValues, countFacts } from "../../src/store/counters.ts";
-import {
-  fingerprints,
-  instanceId,
-  isCopy,
-  type MachineProperties,
-  machineIdOn,
-  markCounted,
-} from "../../src/store/instance.ts";
-import { addToMeta, readMeta, writeMeta } from "../../src/store/meta.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
+import { counterValues, countFacts } from "#store/counters.ts";
+import { fingerprints, instanceId, isCopy, type MachineProperties, machineIdOn, markCounted } from "#store/instance.ts";
+import { addToMeta, readMeta, writeMeta } from "#store/meta.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Places, placesOf } from "../../src/config/places.ts";
+import { type Places, placesOf } from "#config/places.ts";
 import { removeFolder } from "./remove.ts";
 import type { RecordedCall } from "./replay.ts";
 

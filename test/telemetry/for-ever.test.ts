@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { eventId } from "../../src/agents/shared/payload/identity.ts";
-import { digestOf } from "../../src/model/digest.ts";
-import { decodeTables } from "../../src/model/fact-columns.ts";
-import { decodeFacts } from "../../src/model/facts.ts";
-import type { Turn } from "../../src/model/session.ts";
-import { countFacts } from "../../src/store/counters.ts";
-import { fingerprints } from "../../src/store/instance.ts";
-import { markPruned } from "../../src/store/pruned-facts.ts";
-import { spanIdOf, traceIdOf } from "../../src/telemetry/ids.ts";
-import { compactionCounts, runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
-import { turnSpans } from "../../src/telemetry/spans.ts";
+import { eventId } from "#agents/shared/payload/identity.ts";
+import { decodeTables } from "#core/model/fact-columns.ts";
+import { decodeFacts } from "#core/model/facts.ts";
+import type { Turn } from "#core/model/session.ts";
+import { spanIdOf, traceIdOf } from "#core/telemetry/ids.ts";
+import { compactionCounts, runCounts, segmentCounts } from "#core/telemetry/metrics.ts";
+import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
+import { turnSpans } from "#core/telemetry/spans.ts";
+import { digestOf } from "#kit/digest.ts";
+import { countFacts } from "#store/counters.ts";
+import { fingerprints } from "#store/instance.ts";
+import { markPruned } from "#store/pruned-facts.ts";
 import { temporaryStores } from "../store/temporary.ts";
 
 // Stores and backends already contain names from earlier versions. A changed name would count or show everything again:

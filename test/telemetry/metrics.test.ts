@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { defined } from "../../src/model/defined.ts";
-import type { ModelCall, PricedCall } from "../../src/model/model-call.ts";
-import type { SessionFacts } from "../../src/model/session.ts";
-import type { Counted, Increment } from "../../src/model/telemetry.ts";
-import type { TokenUsage } from "../../src/model/transcript.ts";
-import { callPrice } from "../../src/telemetry/cost.ts";
-import { modelCallRevision, runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import type { ModelCall, PricedCall } from "#core/model/model-call.ts";
+import type { SessionFacts } from "#core/model/session.ts";
+import type { Counted, Increment } from "#core/model/telemetry.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { callPrice } from "#core/telemetry/cost.ts";
+import { modelCallRevision, runCounts, segmentCounts } from "#core/telemetry/metrics.ts";
+import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
+import { defined } from "#kit/defined.ts";
 import { recordedSessions } from "../session/recorded.ts";
 import { endedSession } from "./records.ts";
 

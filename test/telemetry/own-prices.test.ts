@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { parseOwnPrices } from "../../src/config/own-prices.lazy.ts";
-import { loadConfigAndPrices, usePrices } from "../../src/config/own-prices.ts";
-import { type ModelCall, UNKNOWN_TIER } from "../../src/model/model-call.ts";
-import { setOwnPrices } from "../../src/model/own-prices.ts";
-import type { TokenUsage } from "../../src/model/transcript.ts";
-import { callPrice, costSource, describePrices, PRICE_TABLE, pricesOfModel } from "../../src/telemetry/cost.ts";
+import { parseOwnPrices } from "#config/own-prices.lazy.ts";
+import { loadConfigAndPrices, usePrices } from "#config/own-prices.ts";
+import { type ModelCall, UNKNOWN_TIER } from "#core/model/model-call.ts";
+import { setOwnPrices } from "#core/model/own-prices.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { callPrice, costSource, describePrices, PRICE_TABLE, pricesOfModel } from "#core/telemetry/cost.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { Replay } from "../support/replay.ts";
 

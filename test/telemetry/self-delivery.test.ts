@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import claude from "../../src/agents/claude-code/index.ts";
-import type { DrainDeps } from "../../src/drain/context.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { writeMeta } from "../../src/store/meta.ts";
-import { readDrift } from "../../src/store/self.ts";
+import claude from "#agents/claude-code/index.ts";
+import type { DrainDeps } from "#collect/drain/context.ts";
+import { openDatabase } from "#store/database.ts";
+import { writeMeta } from "#store/meta.ts";
+import { readDrift } from "#store/self.ts";
 import { type ReceivedPoint, type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { type RecordedCall, Replay } from "../support/replay.ts";
 

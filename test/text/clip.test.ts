@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { clip, widthOf } from "../../src/text/terminal.ts";
+import { clip, widthOf } from "#kit/text/terminal.ts";
 import { runs } from "../support/whole.ts";
 
 test.each([

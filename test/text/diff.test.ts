@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { unifiedDiff } from "../../src/text/diff.ts";
+import { unifiedDiff } from "#kit/text/diff.ts";
 import { runs } from "../support/whole.ts";
 
 const diff = (before: string | undefined, after: string | undefined) =>

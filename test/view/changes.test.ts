@@ -1,16 +1,16 @@
 // The changes view's data, with commits and changes that are not sent by hooks but stored directly
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { changeKey, commitKey } from "../../src/model/change-facts.ts";
-import type { EntryOf } from "../../src/model/transcript.ts";
-import { CHANGE_DIMENSIONS } from "../../src/report/dimensions.ts";
-import { setRepository } from "../../src/store/changes.ts";
-import { type Database, openDatabase } from "../../src/store/database.ts";
-import { addEntries } from "../../src/store/facts.ts";
-import { putOutcomes } from "../../src/store/outcomes.ts";
-import { ensureSession } from "../../src/store/sessions.ts";
-import type { ChangesDocument } from "../../src/view/wire/changes.ts";
-import type { ExplanationDocument } from "../../src/view/wire/session.ts";
+import { changeKey, commitKey } from "#core/model/change-facts.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+import { CHANGE_DIMENSIONS } from "#show/report/dimensions.ts";
+import type { ChangesDocument } from "#show/view/wire/changes.ts";
+import type { ExplanationDocument } from "#show/view/wire/session.ts";
+import { setRepository } from "#store/changes.ts";
+import { type Database, openDatabase } from "#store/database.ts";
+import { addEntries } from "#store/facts.ts";
+import { putOutcomes } from "#store/outcomes.ts";
+import { ensureSession } from "#store/sessions.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 import { ensureBuilt } from "../support/program.ts";
 import { Served } from "./served.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { figuresOf } from "../../src/view/data/figures.ts";
-import { measureOf, mostExpensive } from "../../src/view/page/figures/by-cost.ts";
-import { dollarsOnAxis } from "../../src/view/page/text/format.ts";
+import { figuresOf } from "#show/view/data/figures.ts";
+import { measureOf, mostExpensive } from "#show/view/page/figures/by-cost.ts";
+import { dollarsOnAxis } from "#show/view/page/text/format.ts";
 
 describe("figures of the page", () => {
   test.each([

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadConfig } from "../../src/config/load.ts";
-import type { Subscriptions } from "../../src/model/rate-limit.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { ensureSession } from "../../src/store/sessions.ts";
-import { figuresOf } from "../../src/view/data/figures.ts";
-import { traceLinkOf } from "../../src/view/trace-link.ts";
-import type { HomeDocument } from "../../src/view/wire/home.ts";
+import { loadConfig } from "#config/load.ts";
+import type { Subscriptions } from "#core/model/rate-limit.ts";
+import { figuresOf } from "#show/view/data/figures.ts";
+import { traceLinkOf } from "#show/view/trace-link.ts";
+import type { HomeDocument } from "#show/view/wire/home.ts";
+import { openDatabase } from "#store/database.ts";
+import { ensureSession } from "#store/sessions.ts";
 import { ensureBuilt } from "../support/program.ts";
 import { Replay } from "../support/replay.ts";
 import { Served } from "./served.ts";

@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { type Database, openDatabase } from "../../src/store/database.ts";
-import { ensureSession } from "../../src/store/sessions.ts";
-import { liveDrains } from "../../src/view/live-drains.ts";
+import { liveDrains } from "#show/view/live-drains.ts";
+import { type Database, openDatabase } from "#store/database.ts";
+import { ensureSession } from "#store/sessions.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 import { ensureBuilt } from "../support/program.ts";
 import { startChromium } from "./chromium.ts";

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { filesOf, openDatabase } from "../../src/store/database.ts";
-import { MIGRATIONS } from "../../src/store/migrations.ts";
-import { ensureSession, updateSession } from "../../src/store/sessions.ts";
-import { makeGuard, SECURITY_HEADERS } from "../../src/view/guard.ts";
-import { SORTS } from "../../src/view/wire/sessions.ts";
+import { makeGuard, SECURITY_HEADERS } from "#show/view/guard.ts";
+import { SORTS } from "#show/view/wire/sessions.ts";
+import { filesOf, openDatabase } from "#store/database.ts";
+import { MIGRATIONS } from "#store/migrations.ts";
+import { ensureSession, updateSession } from "#store/sessions.ts";
 import { clockAt } from "../support/clock.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 import { ensureBuilt } from "../support/program.ts";

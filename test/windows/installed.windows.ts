@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { VERSION } from "../../src/version.ts";
+import { VERSION } from "#kit/version.ts";
 import {
   cmd,
   filesIn,

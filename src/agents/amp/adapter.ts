@@ -1,8 +1,8 @@
 // `amp plugins show-docs` of 0.0.1790142911 (https://ampcode.com/manual/plugin-api), read 2026-11-26; not run
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { Event, Extras } from "../../model/event.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
+import type { Event, Extras } from "#core/model/event.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asCount, asExitCode, asObject, asString } from "../shared/payload/json.ts";
 import { eventOf, type PayloadEvent } from "../shared/payload/payload-event.ts";

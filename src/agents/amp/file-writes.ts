@@ -1,5 +1,5 @@
-import type { PayloadFacts } from "../../model/agent.ts";
-import type { FileWrite } from "../../model/file-write.ts";
+import type { PayloadFacts } from "#core/model/agent.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 
 /** Files that a call changed, as Amp's own helper names them to our plugin. What was changed in them is not reported. */

@@ -1,4 +1,4 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { recognises, SOURCE, toEntries, toEvents } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";

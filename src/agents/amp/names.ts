@@ -1,4 +1,4 @@
-import type { OwnNames } from "../../model/agent.ts";
+import type { OwnNames } from "#core/model/agent.ts";
 import type { Editors } from "../shared/payload/tool-writes.ts";
 
 /** Built-in tools in public thread files and readers of them, read 2026-11-26. */

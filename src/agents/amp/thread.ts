@@ -1,11 +1,11 @@
 // Form of thread files: public readers and samples named in README.md beside this file, read 2026-11-26; not recorded
 
 import { fileURLToPath } from "node:url";
-import type { ContentUpdate } from "../../model/content.ts";
-import { toolCallPart } from "../../model/content-keys.ts";
-import { defined } from "../../model/defined.ts";
-import { sumKnown, withParts } from "../../model/known.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import type { ContentUpdate } from "#core/model/content.ts";
+import { toolCallPart } from "#core/model/content-keys.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
+import { sumKnown, withParts } from "#kit/known.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
 import { asArray, asCode, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";

@@ -9,9 +9,9 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "../../model/agent.ts";
-import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
-import type { Offset } from "../../model/transcript.ts";
+} from "#core/model/agent.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { Offset } from "#core/model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
 import { sessionFiles } from "../shared/transcript/past.ts";

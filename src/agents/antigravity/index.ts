@@ -1,4 +1,4 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { emitsOf } from "../shared/payload/claude-like.ts";
 import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";

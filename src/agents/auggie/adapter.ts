@@ -1,8 +1,8 @@
 // https://docs.augmentcode.com/cli/hooks.md and the program 0.36.0, read 2026-11-26; not run
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { Event, Extras, NativeEventType } from "../../model/event.ts";
-import type { TranscriptEntry } from "../../model/transcript.ts";
+import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { first } from "../shared/payload/claude-like.ts";
 import { inputDigest } from "../shared/payload/digest.ts";

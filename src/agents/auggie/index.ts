@@ -1,4 +1,4 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { EVENTS, recognises, SOURCE, toEntries, toEvents } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";

@@ -1,11 +1,11 @@
 // Form of session files: the program 0.36.0 and public readers named in README.md beside this file, read 2026-11-26; not recorded
 
-import { isRandomId, repeatedCallId } from "../../model/call-ids.ts";
-import type { ContentUpdate } from "../../model/content.ts";
-import { toolCallPart } from "../../model/content-keys.ts";
-import { defined } from "../../model/defined.ts";
-import { sumKnown, withParts } from "../../model/known.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import { isRandomId, repeatedCallId } from "#core/model/call-ids.ts";
+import type { ContentUpdate } from "#core/model/content.ts";
+import { toolCallPart } from "#core/model/content-keys.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
+import { sumKnown, withParts } from "#kit/known.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { answerPiece, contentOf } from "../shared/payload/content.ts";

@@ -1,11 +1,11 @@
 // https://code.claude.com/docs/en/hooks and recordings of 2.0.77 to 2.1.329, read 2026-11-21
 
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { isSequenceNumber } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { SessionEndReason } from "../../model/envelope.ts";
-import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
-import type { Event, Extras } from "../../model/event.ts";
+import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
+import { isSequenceNumber } from "#core/model/call-ids.ts";
+import type { SessionEndReason } from "#core/model/envelope.ts";
+import { OPENHOOK_VERSION } from "#core/model/envelope-types.ts";
+import type { Event, Extras } from "#core/model/event.ts";
+import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { arrivalKey, derivedSessionId } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";

@@ -1,11 +1,11 @@
 import { readdir } from "node:fs/promises";
 import { platform } from "node:os";
 import { dirname, join } from "node:path";
-import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
+import type { Finding, InstallTarget, SettingsText } from "#core/model/agent.ts";
+import { readSettingsText } from "#kit/open.ts";
 import { asArray, asObject } from "../shared/payload/json.ts";
 import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { registeredEvents } from "../shared/settings/settings.ts";
-import { readSettingsText } from "../shared/transcript/open.ts";
 import { settingsPath } from "./settings.ts";
 import { type SystemPolicies, type SystemPolicy, systemPolicies } from "./system-policy.ts";
 

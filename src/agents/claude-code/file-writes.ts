@@ -1,4 +1,4 @@
-import type { FileWrite } from "../../model/file-write.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { writeOfContent, writesOfHunks } from "../shared/payload/patches.ts";
 

@@ -1,7 +1,7 @@
 // https://code.claude.com/docs/en/hooks, read 2026-11-21; behaviour of each version: README.md beside this file
 
 import { posix, win32 } from "node:path";
-import type { HookCommand } from "../../model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
 import { compareVersions, parseVersion } from "../shared/payload/version.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";

@@ -1,4 +1,4 @@
-import type { FactSink } from "../../model/fact-sink.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
 import { asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
 import { UNREADABLE } from "../shared/transcript/read-lines.ts";

@@ -1,6 +1,6 @@
-import { isSequenceNumber } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { EntryOf } from "../../model/transcript.ts";
+import { isSequenceNumber } from "#core/model/call-ids.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import { asString, parsedObject } from "../shared/payload/json.ts";
 
 export const MAX_META_BYTES = 1 << 20;

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
-import { systemProgram } from "../../model/system-program.ts";
+import { systemProgram } from "#kit/system-program.ts";
 import { asObject } from "../shared/payload/json.ts";
 import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 

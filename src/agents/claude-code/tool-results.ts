@@ -1,4 +1,4 @@
-import type { ToolStatus } from "../../model/transcript.ts";
+import type { ToolStatus } from "#core/model/transcript.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { writesOfResult } from "./file-writes.ts";

@@ -1,5 +1,5 @@
-import type { PayloadFacts } from "../../model/agent.ts";
-import type { Content } from "../../model/content.ts";
+import type { PayloadFacts } from "#core/model/agent.ts";
+import type { Content } from "#core/model/content.ts";
 import { contentOfEvents } from "../shared/payload/content.ts";
 import { asArray, asObject } from "../shared/payload/json.ts";
 

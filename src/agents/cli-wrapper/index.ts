@@ -1,4 +1,4 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { KNOWN } from "./known.ts";

@@ -1,10 +1,10 @@
 // https://docs.cline.bot/customization/hooks, recordings of the CLI 3.0.65 and its public source, read 2026-11-21
 
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { SessionEndReason } from "../../model/envelope.ts";
-import type { Event, Extras, NativeEventType } from "../../model/event.ts";
-import type { TranscriptEntry } from "../../model/transcript.ts";
+import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
+import type { SessionEndReason } from "#core/model/envelope.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";

@@ -3,11 +3,11 @@
 import { readdir } from "node:fs/promises";
 import { platform } from "node:os";
 import { basename, dirname, extname, join } from "node:path";
-import type { Finding, HookCommand, Installer, InstallTarget, SettingsText } from "../../model/agent.ts";
+import type { Finding, HookCommand, Installer, InstallTarget, SettingsText } from "#core/model/agent.ts";
+import { readSettingsText } from "#kit/open.ts";
 import { compareVersions, versionOf } from "../shared/payload/version.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { SettingsError } from "../shared/settings/settings.ts";
-import { readSettingsText } from "../shared/transcript/open.ts";
 import { hasAdditions, hookFileText, isOurs } from "./hook-file.ts";
 import { clineFolder } from "./places.ts";
 

@@ -10,17 +10,17 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "../../model/agent.ts";
-import type { ContentUpdate } from "../../model/content.ts";
-import { defined } from "../../model/defined.ts";
-import { EntrySink } from "../../model/entry-sink.ts";
-import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
-import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
+} from "#core/model/agent.ts";
+import type { ContentUpdate } from "#core/model/content.ts";
+import { EntrySink } from "#core/model/entry-sink.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
+import { firstBytes, readSmall } from "#kit/open.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { distinctParts } from "../shared/transcript/copies.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";
-import { firstBytes, readSmall } from "../shared/transcript/open.ts";
 import { type Entry, entriesIn, foldersBelow, located, namesIn, statFile } from "../shared/transcript/past.ts";
 import { countKind } from "../shared/transcript/unread-usage.ts";
 import { messageContent } from "./content.ts";

@@ -1,5 +1,5 @@
-import type { FactBase, FactOf, FactSink } from "../../model/fact-sink.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
+import type { FactBase, FactOf, FactSink } from "#core/model/fact-sink.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
 import type { Series } from "./running-totals.ts";
 import type { WholeUsage } from "./usage.ts";

@@ -1,4 +1,4 @@
-import type { ToolStatus } from "../../model/transcript.ts";
+import type { ToolStatus } from "#core/model/transcript.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 
 /** How a tool call ended. */

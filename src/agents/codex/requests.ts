@@ -1,7 +1,7 @@
-import type { IntakeFacts } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { Extras } from "../../model/event.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import type { IntakeFacts } from "#core/model/agent.ts";
+import type { Extras } from "#core/model/event.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString } from "../shared/payload/json.ts";

@@ -1,4 +1,4 @@
-import { UNKNOWN_TIER } from "../../model/model-call.ts";
+import { UNKNOWN_TIER } from "#core/model/model-call.ts";
 import { asCode, asString } from "../shared/payload/json.ts";
 import type { Line, LineState } from "./line-context.ts";
 

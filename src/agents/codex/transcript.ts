@@ -6,9 +6,9 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "../../model/agent.ts";
-import { EntrySink } from "../../model/entry-sink.ts";
-import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
+} from "#core/model/agent.ts";
+import { EntrySink } from "#core/model/entry-sink.ts";
+import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
 import { distinctParts } from "../shared/transcript/copies.ts";
 import { isCompressed, plainPath } from "../shared/transcript/packed.ts";

@@ -1,7 +1,7 @@
-import { defined } from "../../model/defined.ts";
-import { sumOfAll } from "../../model/known.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
-import { isWholeUsage } from "../../model/whole-usage.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { isWholeUsage } from "#core/model/whole-usage.ts";
+import { defined } from "#kit/defined.ts";
+import { sumOfAll } from "#kit/known.ts";
 import { asCount, asObject } from "../shared/payload/json.ts";
 
 /**

@@ -1,7 +1,7 @@
 // https://code.visualstudio.com/docs/agents/reference/hooks-reference, read 2026-11-21; from documentation and public code
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { isSequenceNumber } from "../../model/call-ids.ts";
-import { type Event, extrasOf } from "../../model/event.ts";
+import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
+import { isSequenceNumber } from "#core/model/call-ids.ts";
+import { type Event, extrasOf } from "#core/model/event.ts";
 import { CLAUDE_EVENTS, type ClaudeLike, claudeLikeEvents, first } from "../shared/payload/claude-like.ts";
 import { eventId, payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString, asTimeMs } from "../shared/payload/json.ts";

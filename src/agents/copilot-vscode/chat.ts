@@ -1,7 +1,8 @@
 // Form of chat sessions: microsoft/vscode (chatSessionOperationLog.ts; extensions/copilot: conversation.ts, toolCallRound.ts,
 // defaultIntentRequestHandler.ts), read 2026-11-26; not recorded
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+
+import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import type { Fields } from "./journal.ts";
 

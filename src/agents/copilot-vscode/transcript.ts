@@ -9,12 +9,12 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "../../model/agent.ts";
-import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
-import type { Offset } from "../../model/transcript.ts";
+} from "#core/model/agent.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { Offset } from "#core/model/transcript.ts";
+import { readSmall } from "#kit/open.ts";
 import { asString, parsedObject } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
-import { readSmall } from "../shared/transcript/open.ts";
 import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";
 import { withUnreadUsage } from "../shared/transcript/unread-usage.ts";
 import { readText } from "../shared/transcript/whole.ts";

@@ -1,5 +1,5 @@
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import {
   entryBase,

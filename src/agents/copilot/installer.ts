@@ -2,13 +2,13 @@
 
 import { platform } from "node:os";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import type { Finding, HookCommand, InstallTarget } from "../../model/agent.ts";
+import type { Finding, HookCommand, InstallTarget } from "#core/model/agent.ts";
+import { readSettingsText } from "#kit/open.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import { compareVersions, parseVersion } from "../shared/payload/version.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
-import { readSettingsText } from "../shared/transcript/open.ts";
 import { addHooks, type FlatHook, hookEventsIn, removeHooks } from "./hook-file.ts";
 
 export default oneFile({

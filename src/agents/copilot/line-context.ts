@@ -1,5 +1,5 @@
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 
 /** State between two lines of a file. Plain JSON, stored between two drains. */
 export interface LineState {

@@ -1,4 +1,4 @@
-import type { OwnNames } from "../../model/agent.ts";
+import type { OwnNames } from "#core/model/agent.ts";
 import { words } from "../shared/names/own-names.ts";
 
 /** Copilot CLI's names, and the Claude Code names that its hooks under PascalCase names receive. */

@@ -1,6 +1,6 @@
-import { defined } from "../../model/defined.ts";
-import { sumKnown } from "../../model/known.ts";
-import type { EntryOf } from "../../model/transcript.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
+import { sumKnown } from "#kit/known.ts";
 import { asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { entryBase, type LineContext, type LineState, type RunSums, type Sums } from "./line-context.ts";
 import { addSums, hasDecreased, requestsIn, subtractSums } from "./usage.ts";

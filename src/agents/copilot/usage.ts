@@ -1,6 +1,6 @@
-import { defined } from "../../model/defined.ts";
-import { sumOfAll } from "../../model/known.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
+import { sumOfAll } from "#kit/known.ts";
 import { asCount, asObject } from "../shared/payload/json.ts";
 import type { Fields, Sums } from "./line-context.ts";
 

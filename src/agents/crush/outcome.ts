@@ -1,4 +1,4 @@
-import type { ToolStatus } from "../../model/transcript.ts";
+import type { ToolStatus } from "#core/model/transcript.ts";
 import type { PartRow } from "./rows.ts";
 
 /** How a call ended. A shell's exit code is only in its text, among what the command itself wrote, so it is not read. */

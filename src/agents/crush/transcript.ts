@@ -10,9 +10,9 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
+} from "#core/model/agent.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
 import { firstRowsOf, idsByFirstRow } from "../shared/transcript/first-calls.ts";
 import { type MessageTable, readMessages, tableMemo } from "../shared/transcript/message-table.ts";

@@ -1,6 +1,6 @@
-import { isRandomId } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import { isRandomId } from "#core/model/call-ids.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { inputDigest } from "../shared/payload/digest.ts";

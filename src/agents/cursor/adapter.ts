@@ -1,11 +1,11 @@
 // https://cursor.com/docs/hooks and payloads in public repositories, read 2026-11-21; the program was not run
 
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { isSequenceNumber } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { SessionEndReason } from "../../model/envelope.ts";
-import type { Event, Extras, NativeEventType } from "../../model/event.ts";
-import { excessOf } from "../../model/json-limits.ts";
+import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
+import { isSequenceNumber } from "#core/model/call-ids.ts";
+import type { SessionEndReason } from "#core/model/envelope.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event.ts";
+import { defined } from "#kit/defined.ts";
+import { excessOf } from "#kit/json-limits.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";

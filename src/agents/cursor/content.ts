@@ -1,5 +1,5 @@
-import type { PayloadFacts } from "../../model/agent.ts";
-import type { Content } from "../../model/content.ts";
+import type { PayloadFacts } from "#core/model/agent.ts";
+import type { Content } from "#core/model/content.ts";
 import { answerPiece, contentOfEvents, firstOf } from "../shared/payload/content.ts";
 import { asObject, asString, parsedJson } from "../shared/payload/json.ts";
 

@@ -1,5 +1,5 @@
-import type { Content } from "../../model/content.ts";
-import type { TranscriptEntry } from "../../model/transcript.ts";
+import type { Content } from "#core/model/content.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { contentOf, plainText } from "../shared/payload/content.ts";
 import { asArray, asObject, parsedObject } from "../shared/payload/json.ts";
 

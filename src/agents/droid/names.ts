@@ -1,4 +1,4 @@
-import type { OwnNames } from "../../model/agent.ts";
+import type { OwnNames } from "#core/model/agent.ts";
 
 /** Built-in tools and subagents of 0.225.2. */
 export const DROID_NAMES: OwnNames = {

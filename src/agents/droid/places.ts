@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "#core/model/agent.ts";
+import { firstBytes } from "#kit/open.ts";
 import { asString, parsedObject } from "../shared/payload/json.ts";
 import { SessionCopies } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
-import { firstBytes } from "../shared/transcript/open.ts";
 import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";
 
 // sessions/<working directory, dashed>/<session id>.jsonl, and <session id>.settings.json with its tokens. A subagent is a separate

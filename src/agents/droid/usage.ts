@@ -1,8 +1,8 @@
 import { dirname, join } from "node:path";
-import { defined } from "../../model/defined.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
+import { readSmallSync } from "#kit/open.ts";
 import { asArray, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
-import { readSmallSync } from "../shared/transcript/open.ts";
 import { SETTINGS_FILE, sumsFileOf } from "./places.ts";
 
 /**

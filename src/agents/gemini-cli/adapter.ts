@@ -1,8 +1,8 @@
 // https://geminicli.com/docs/hooks/reference/, the program's own source and recordings of 0.61.0, read 2026-11-21
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { SessionEndReason } from "../../model/envelope.ts";
-import type { Event, Extras } from "../../model/event.ts";
+import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
+import type { SessionEndReason } from "#core/model/envelope.ts";
+import type { Event, Extras } from "#core/model/event.ts";
+import { defined } from "#kit/defined.ts";
 import { editedLines, exitCodeIn, isCancelled, SHELL_TOOL, textOf } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";

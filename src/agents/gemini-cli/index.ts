@@ -1,4 +1,4 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { displayedWrites } from "../shared/gemini/file-writes.ts";
 import { GEMINI_NAMES } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";

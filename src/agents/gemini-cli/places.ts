@@ -1,9 +1,9 @@
 import { basename, dirname, join } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "#core/model/agent.ts";
+import { firstBytes, readSmall } from "#kit/open.ts";
 import { asTimeMs } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
-import { firstBytes, readSmall } from "../shared/transcript/open.ts";
 import {
   type Dated,
   type Entry,

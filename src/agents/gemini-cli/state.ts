@@ -1,4 +1,4 @@
-import { defined } from "../../model/defined.ts";
+import { defined } from "#kit/defined.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 

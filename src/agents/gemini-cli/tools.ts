@@ -1,6 +1,6 @@
-import { idInAgent, idWithoutAgent, isRandomId, repeatedCallId } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import { idInAgent, idWithoutAgent, isRandomId, repeatedCallId } from "#core/model/call-ids.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import { writesOfDisplay } from "../shared/gemini/file-writes.ts";
 import { editedLines, exitCodeIn, isCancelled, outcomeOf, SHELL_TOOL } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";

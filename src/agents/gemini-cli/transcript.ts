@@ -1,15 +1,15 @@
 // Layout from recordings of 0.61.0 and the source of 0.21.3 and 0.61.0, 2026-11-21; token rule in README.md beside this file
 import { dirname, join } from "node:path";
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
-import type { ContentUpdate } from "../../model/content.ts";
-import { defined } from "../../model/defined.ts";
-import { EntrySink } from "../../model/entry-sink.ts";
-import { putEntry } from "../../model/fact-sink.ts";
-import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/agent.ts";
+import type { ContentUpdate } from "#core/model/content.ts";
+import { EntrySink } from "#core/model/entry-sink.ts";
+import { putEntry } from "#core/model/fact-sink.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
+import { firstBytes, openRegular, readSmall } from "#kit/open.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";
-import { firstBytes, openRegular, readSmall } from "../shared/transcript/open.ts";
 import { type LineRules, readLines, replaceState, UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { countKind } from "../shared/transcript/unread-usage.ts";
 import { messageContent } from "./content.ts";

@@ -1,4 +1,4 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { emitsOf } from "../shared/payload/claude-like.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";

@@ -10,11 +10,11 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "../../model/agent.ts";
-import { isSequenceNumber } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import { EntrySink } from "../../model/entry-sink.ts";
-import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
+} from "#core/model/agent.ts";
+import { isSequenceNumber } from "#core/model/call-ids.ts";
+import { EntrySink } from "#core/model/entry-sink.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
 import { firstRowsOf, idsByFirstRow } from "../shared/transcript/first-calls.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";

@@ -1,7 +1,7 @@
-import { isSequenceNumber } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import { lostCallKey } from "../../model/lost-calls.ts";
-import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
+import { isSequenceNumber } from "#core/model/call-ids.ts";
+import { lostCallKey } from "#core/model/lost-calls.ts";
+import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";

@@ -1,10 +1,10 @@
 // Recordings of 1.0.41 and the guide that the program unpacks (10-hooks.md), read 2026-11-26; older names: https://docs.x.ai/build/features/hooks
 
-import type { IntakeFacts, PayloadFacts, Recognition } from "../../model/agent.ts";
-import { isSequenceNumber } from "../../model/call-ids.ts";
-import type { Content } from "../../model/content.ts";
-import { defined } from "../../model/defined.ts";
-import type { Event, Extras, NativeEventType } from "../../model/event.ts";
+import type { IntakeFacts, PayloadFacts, Recognition } from "#core/model/agent.ts";
+import { isSequenceNumber } from "#core/model/call-ids.ts";
+import type { Content } from "#core/model/content.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event.ts";
+import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { absolutePath, first } from "../shared/payload/claude-like.ts";
 import { contentOfEvents, firstOf } from "../shared/payload/content.ts";

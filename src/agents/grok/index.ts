@@ -1,4 +1,4 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { emitted, recognises, SOURCE, toContent, toEvents } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";

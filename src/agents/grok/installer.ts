@@ -1,7 +1,8 @@
 // The guide that 1.0.41 unpacks (10-hooks.md), read 2026-11-26; what was tried: README.md beside this file
 
 import { join, resolve } from "node:path";
-import type { Finding, HookCommand, InstallTarget } from "../../model/agent.ts";
+import type { Finding, HookCommand, InstallTarget } from "#core/model/agent.ts";
+import { readSettingsText } from "#kit/open.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
@@ -11,7 +12,6 @@ import {
   registeredEvents,
   removeRegistrations,
 } from "../shared/settings/settings.ts";
-import { readSettingsText } from "../shared/transcript/open.ts";
 
 /** A file of our own: Grok reads all JSON files in the folder. */
 export default oneFile({

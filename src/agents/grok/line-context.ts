@@ -1,6 +1,6 @@
-import { isRandomId, repeatedCallId } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { FactBase, FactSink } from "../../model/fact-sink.ts";
+import { isRandomId, repeatedCallId } from "#core/model/call-ids.ts";
+import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
+import { defined } from "#kit/defined.ts";
 
 /** State between two lines of a file. Plain JSON, stored between two drains. */
 export interface LineState {

@@ -1,4 +1,4 @@
-import type { OwnNames } from "../../model/agent.ts";
+import type { OwnNames } from "#core/model/agent.ts";
 
 /** Built-in tools and subagents of 1.0.41. */
 export const GROK_NAMES: OwnNames = {

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { defined } from "../../model/defined.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
-import type { Writable } from "../../model/writable.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
+import { readSmallSync } from "#kit/open.ts";
+import type { Writable } from "#kit/writable.ts";
 import { asArray, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
-import { readSmallSync } from "../shared/transcript/open.ts";
 import { foldersOf } from "./places.ts";
 
 /** Usage by model, with the number of calls that it is of. */

@@ -1,9 +1,9 @@
 // The contracts' fields: README.md beside this file
 
 import { basename } from "node:path/posix";
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { Event, Extras, NativeEventType } from "../../model/event.ts";
+import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event.ts";
+import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { absolutePath, CLAUDE_EVENTS, claudeLikeEvents, emitsOf, typeOf } from "../shared/payload/claude-like.ts";
 import { arrivalKey } from "../shared/payload/derived-ids.ts";

@@ -1,4 +1,4 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { CLAUDE_NAMES } from "../shared/names/own-names.ts";
 import { EMITS, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";

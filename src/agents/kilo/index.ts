@@ -1,4 +1,4 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { variantCard } from "../shared/opencode/card.ts";
 import { KILO_NAMES } from "./own-names.ts";
 import { VARIANT } from "./variant.ts";

@@ -1,4 +1,4 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";

@@ -1,4 +1,4 @@
-import type { TokenUsage } from "../../model/transcript.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
 import { knownProvider } from "../shared/names/providers.ts";
 import { asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { type Fields, factBase, type LineContext, placeKey } from "./line-context.ts";

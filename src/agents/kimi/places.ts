@@ -1,8 +1,8 @@
 import { basename, dirname, join } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "#core/model/agent.ts";
+import { firstBytes } from "#kit/open.ts";
 import { asString } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
-import { firstBytes } from "../shared/transcript/open.ts";
 import {
   type Dated,
   entriesIn,

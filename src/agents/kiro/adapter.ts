@@ -1,8 +1,8 @@
 // https://kiro.dev/docs/cli/hooks/, /docs/cli/v3/hooks/ and public captures, read 2026-11-21
 
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { Event, EventType, Extras } from "../../model/event.ts";
+import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
+import type { Event, EventType, Extras } from "#core/model/event.ts";
+import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";

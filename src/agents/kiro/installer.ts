@@ -2,7 +2,8 @@
 
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import type { Finding, Installer, InstallTarget, Registration, SettingsText } from "../../model/agent.ts";
+import type { Finding, Installer, InstallTarget, Registration, SettingsText } from "#core/model/agent.ts";
+import { readSettingsText } from "#kit/open.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { compareVersions, versionOf } from "../shared/payload/version.ts";
 import { detectBy } from "../shared/settings/detect.ts";
@@ -16,7 +17,6 @@ import {
 } from "../shared/settings/entries.ts";
 import { type JsonObject, nodeAt, parseDocument, propertiesOf } from "../shared/settings/jsonc.ts";
 import { isOurCommand } from "../shared/settings/settings.ts";
-import { readSettingsText } from "../shared/transcript/open.ts";
 import { FROM_AGENT_FILE, SOURCE } from "./adapter.ts";
 
 /**

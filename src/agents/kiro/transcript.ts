@@ -8,15 +8,15 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import { sumKnown } from "../../model/known.ts";
-import { minOf } from "../../model/min-max.ts";
-import type { EntryOf, Offset, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+} from "#core/model/agent.ts";
+import type { EntryOf, Offset, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
+import { sumKnown } from "#kit/known.ts";
+import { minOf } from "#kit/min-max.ts";
+import { readSmall } from "#kit/open.ts";
 import { asArray, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles, UUID } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
-import { readSmall } from "../shared/transcript/open.ts";
 import {
   type Dated,
   entriesIn,

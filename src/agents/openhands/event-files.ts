@@ -1,7 +1,7 @@
 import { closeSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { openRegularSync } from "#kit/open.ts";
 import { asString, parsedObject } from "../shared/payload/json.ts";
-import { openRegularSync } from "../shared/transcript/open.ts";
 import type { LocalTimes } from "./local-times.ts";
 import { eventNumber } from "./places.ts";
 

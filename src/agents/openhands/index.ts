@@ -1,4 +1,4 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { emitsOf } from "../shared/payload/claude-like.ts";
 import { EVENTS, recognises, SOURCE, toContent, toEvents } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";

@@ -1,11 +1,11 @@
 // openhands/sdk/hooks of openhands-sdk 1.21.0, read 2026-11-26; tried with 1.16.0
 import { join } from "node:path";
-import type { Finding, HookCommand, InstallTarget, SettingsText } from "../../model/agent.ts";
+import type { Finding, HookCommand, InstallTarget, SettingsText } from "#core/model/agent.ts";
+import { readSettingsText } from "#kit/open.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import type { Registration } from "../shared/settings/settings.ts";
-import { readSettingsText } from "../shared/transcript/open.ts";
 import { EVENTS } from "./adapter.ts";
 import { addHooks, hasOthers, hooksIn, refusedIn, removeHooks } from "./hooks-file.ts";
 

@@ -1,4 +1,4 @@
-import type { OwnNames } from "../../model/agent.ts";
+import type { OwnNames } from "#core/model/agent.ts";
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 

@@ -1,4 +1,4 @@
-import type { FactBase } from "../../model/fact-sink.ts";
+import type { FactBase } from "#core/model/fact-sink.ts";
 
 /** A call of a tool that has no result yet. */
 export interface OpenCall {

@@ -1,5 +1,5 @@
-import type { Agent } from "../../model/agent.ts";
-import { ENVELOPE_TYPES } from "../../model/envelope-types.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { ENVELOPE_TYPES } from "#core/model/envelope-types.ts";
 import { recognises, remarks, toEntries, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
 

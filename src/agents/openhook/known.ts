@@ -1,5 +1,5 @@
 // OpenHook v0.1, both texts, read 2026-11-26
-import type { KnownNames } from "../../model/agent.ts";
+import type { KnownNames } from "#core/model/agent.ts";
 import { eventIn, knownNames } from "../shared/payload/known.ts";
 import { unknownWithin } from "./adapter.ts";
 

@@ -1,13 +1,13 @@
 // Transcripts of programs that this one does not know: JSON lines, or one JSON document; read by their shape, see docs/openhook.md
 import { statSync } from "node:fs";
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
-import { EntrySink } from "../../model/entry-sink.ts";
-import { messageOf } from "../../model/error-message.ts";
-import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
-import type { Offset } from "../../model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/agent.ts";
+import { EntrySink } from "#core/model/entry-sink.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { Offset } from "#core/model/transcript.ts";
+import { messageOf } from "#kit/error-message.ts";
+import { firstBytes, RefusedError } from "#kit/open.ts";
 import { asObject, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
-import { firstBytes, RefusedError } from "../shared/transcript/open.ts";
 import { type LineRules, readLines, UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { readWhole } from "../shared/transcript/whole.ts";
 import { concludeReading, readRecord, type ShapeState, shapeState, type Times } from "./facts.ts";

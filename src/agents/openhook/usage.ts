@@ -1,7 +1,8 @@
 // Usage as APIs and libraries document it, read 2026-11-28; rules in docs/openhook.md
-import { sumKnown, withParts } from "../../model/known.ts";
-import { TOKEN_KINDS } from "../../model/token-kinds.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
+
+import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { sumKnown, withParts } from "#kit/known.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 
 /** What a usage object looks like. Stored with the session and shown by `show`. */

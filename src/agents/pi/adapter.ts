@@ -1,10 +1,10 @@
 // docs/extensions.md of @mariozechner/pi-coding-agent 0.73.1 and recordings, read 2026-11-26
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { isSequenceNumber } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { SessionEndReason } from "../../model/envelope.ts";
-import type { Event, Extras } from "../../model/event.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
+import { isSequenceNumber } from "#core/model/call-ids.ts";
+import type { SessionEndReason } from "#core/model/envelope.ts";
+import type { Event, Extras } from "#core/model/event.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asCode, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";

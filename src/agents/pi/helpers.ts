@@ -1,6 +1,6 @@
-import { idInAgent } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import { idInAgent } from "#core/model/call-ids.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import {
   answerEntries,

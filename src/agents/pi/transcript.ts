@@ -9,9 +9,9 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "../../model/agent.ts";
-import { putEntry } from "../../model/fact-sink.ts";
-import type { Offset } from "../../model/transcript.ts";
+} from "#core/model/agent.ts";
+import { putEntry } from "#core/model/fact-sink.ts";
+import type { Offset } from "#core/model/transcript.ts";
 import { asString, asTimeMs } from "../shared/payload/json.ts";
 import { existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
 import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";

@@ -1,7 +1,7 @@
-import { isRandomId } from "../../model/call-ids.ts";
-import { withParts } from "../../model/known.ts";
-import { UNKNOWN_TIER } from "../../model/model-call.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
+import { isRandomId } from "#core/model/call-ids.ts";
+import { UNKNOWN_TIER } from "#core/model/model-call.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { withParts } from "#kit/known.ts";
 import { asCode, asCount, asString, asTimeMs } from "../shared/payload/json.ts";
 import { type Answer, type Fields, factBase, type LineContext } from "./line-context.ts";
 import { agentOf, isHiddenAgent, subagentIdOf } from "./names.ts";

@@ -1,8 +1,8 @@
 import { basename, dirname, join } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "#core/model/agent.ts";
+import { firstBytes, readSmallSync } from "#kit/open.ts";
 import { asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
-import { firstBytes, readSmallSync } from "../shared/transcript/open.ts";
 import {
   type Dated,
   entriesIn,

@@ -1,5 +1,5 @@
 // Journals as written by 3.0.3, recorded and read in the program, 2026-11-26; rules in README.md beside this file
-import type { FactSink } from "../../model/fact-sink.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
 import { asArray, asCode, asCount, asString, parsedObject } from "../shared/payload/json.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
 import { UNREADABLE } from "../shared/transcript/read-lines.ts";

@@ -1,4 +1,4 @@
-import type { FactBase, FactSink } from "../../model/fact-sink.ts";
+import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
 import { asObject } from "../shared/payload/json.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;

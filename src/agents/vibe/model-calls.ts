@@ -1,4 +1,4 @@
-import type { TokenUsage } from "../../model/transcript.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
 import { asArray, asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { type Fields, factBase, fieldsIn, type JournalLine, memberOf, withMember, without } from "./journal-state.ts";
 import { toolUse } from "./tool-calls.ts";

@@ -1,4 +1,4 @@
-import type { Attestation } from "../../model/outcomes.ts";
+import type { Attestation } from "#core/model/outcomes.ts";
 import type { Git } from "./git.ts";
 import type { Objects } from "./objects.ts";
 import { AI_NOTES, type Refs } from "./refs.ts";

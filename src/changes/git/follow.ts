@@ -1,5 +1,5 @@
 import PQueue from "p-queue";
-import type { CommitOutcome, CommitToFollow } from "../../model/outcomes.ts";
+import type { CommitOutcome, CommitToFollow } from "#core/model/outcomes.ts";
 import { attestationsOf, sessionsInTrailers } from "./attested.ts";
 import { readAmends, readBranches } from "./branches.ts";
 import { comparePatches } from "./compare.ts";

@@ -1,4 +1,4 @@
-import type { CommitOutcome, Rewritten } from "../../model/outcomes.ts";
+import type { CommitOutcome, Rewritten } from "#core/model/outcomes.ts";
 import type { Branches } from "./branches.ts";
 import type { Compared } from "./compare.ts";
 import type { History } from "./history.ts";

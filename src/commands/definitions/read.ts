@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { wholeNumber } from "../../option-values.ts";
-import { DIMENSIONS } from "../../report/dimensions.ts";
+import { DIMENSIONS } from "#show/report/dimensions.ts";
+import { wholeNumber } from "../option-values.ts";
 import { GROUPS } from "./groups.ts";
 import { NO_REFRESH, NO_TITLES } from "./option-texts.ts";
 import type { CommandSetup } from "./setup.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { portNumber } from "../../option-values.ts";
+import { portNumber } from "../option-values.ts";
 import { GROUPS } from "./groups.ts";
 import { NO_REFRESH, NO_TITLES } from "./option-texts.ts";
 import { addListCommands, addSumCommands } from "./read.ts";

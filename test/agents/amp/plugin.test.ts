@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { recognises, toEntries, toEvents } from "../../../src/agents/amp/adapter.ts";
-import { toFileWrites } from "../../../src/agents/amp/file-writes.ts";
-import installer from "../../../src/agents/amp/installer.ts";
-import { parseInboxFile } from "../../../src/intake/inbox-file.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import { recognises, toEntries, toEvents } from "#agents/amp/adapter.ts";
+import { toFileWrites } from "#agents/amp/file-writes.ts";
+import installer from "#agents/amp/installer.ts";
+import { parseInboxFile } from "#collect/intake/inbox-file.ts";
+import { extrasOf } from "#core/model/event.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const PROJECT = "/home/dev/acme-shop";

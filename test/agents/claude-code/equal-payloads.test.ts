@@ -3,7 +3,7 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { openDatabase } from "../../../src/store/database.ts";
+import { openDatabase } from "#store/database.ts";
 import { clockAt } from "../../support/clock.ts";
 import { Replay } from "../../support/replay.ts";
 import { summaryOf } from "../../support/summary.ts";

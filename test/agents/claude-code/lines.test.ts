@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type LineState, lineState } from "../../../src/agents/claude-code/line-context.ts";
-import { readLine } from "../../../src/agents/claude-code/lines.ts";
-import { inputDigest } from "../../../src/agents/shared/payload/digest.ts";
-import type { JsonLine } from "../../../src/agents/shared/transcript/json-line.ts";
-import { limitEntries } from "../../../src/capture/limit-fields.ts";
-import { TranscriptEntry } from "../../../src/model/transcript.ts";
+import { type LineState, lineState } from "#agents/claude-code/line-context.ts";
+import { readLine } from "#agents/claude-code/lines.ts";
+import { inputDigest } from "#agents/shared/payload/digest.ts";
+import type { JsonLine } from "#agents/shared/transcript/json-line.ts";
+import { TranscriptEntry } from "#core/model/transcript.ts";
+import { limitEntries } from "#store/capture/limit-fields.ts";
 import { runs } from "../../support/whole.ts";
 import { readWith, shortLine, wholeLine } from "../shared/line.ts";
 

@@ -1,10 +1,10 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import card from "../../../src/agents/cli-wrapper/index.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf, isEnvelope } from "../../../src/model/event.ts";
-import { pairTools } from "../../../src/session/pair.ts";
+import card from "#agents/cli-wrapper/index.ts";
+import type { IntakeFacts } from "#core/model/agent.ts";
+import { extrasOf, isEnvelope } from "#core/model/event.ts";
+import { pairTools } from "#core/session/pair.ts";
 import { compareLines, type DocumentedCall, linesOf, mapped, truthOf } from "../../support/documented.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));

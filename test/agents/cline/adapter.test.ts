@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import cline from "../../../src/agents/cline/index.ts";
-import { callResultOf } from "../../../src/agents/cline/tool-result.ts";
-import { detect } from "../../../src/agents/detect.ts";
-import { allAgents } from "../../../src/agents/registry.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import cline from "#agents/cline/index.ts";
+import { callResultOf } from "#agents/cline/tool-result.ts";
+import { detect } from "#agents/detect.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { IntakeFacts } from "#core/model/agent.ts";
+import { extrasOf } from "#core/model/event.ts";
 
 const agents = await allAgents();
 const NOW_MS = Date.UTC(2026, 10, 21, 9);

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type LineState, lineState } from "../../../src/agents/codex/line-context.ts";
-import { readLine } from "../../../src/agents/codex/lines.ts";
-import type { JsonLine } from "../../../src/agents/shared/transcript/json-line.ts";
+import { type LineState, lineState } from "#agents/codex/line-context.ts";
+import { readLine } from "#agents/codex/lines.ts";
+import type { JsonLine } from "#agents/shared/transcript/json-line.ts";
 import { readWith, shortLine, wholeLine } from "../shared/line.ts";
 
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" })

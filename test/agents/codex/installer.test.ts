@@ -4,12 +4,12 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { parseTOML } from "toml-eslint-parser";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hookStates } from "../../../src/agents/codex/config.ts";
-import installer from "../../../src/agents/codex/installer.ts";
-import { handlersOf, trustHash } from "../../../src/agents/codex/trust.ts";
-import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
-import { readToml } from "../../../src/agents/shared/settings/toml-reader.ts";
-import type { HookCommand, InstallTarget, SettingsText } from "../../../src/model/agent.ts";
+import { hookStates } from "#agents/codex/config.ts";
+import installer from "#agents/codex/installer.ts";
+import { handlersOf, trustHash } from "#agents/codex/trust.ts";
+import { SettingsError } from "#agents/shared/settings/settings.ts";
+import { readToml } from "#agents/shared/settings/toml-reader.ts";
+import type { HookCommand, InstallTarget, SettingsText } from "#core/model/agent.ts";
 import { runs } from "../../support/whole.ts";
 
 const HOME = "/home/dev";

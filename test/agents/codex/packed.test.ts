@@ -10,10 +10,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import reader from "../../../src/agents/codex/transcript.ts";
-import { importPast } from "../../../src/commands/import.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import type { TranscriptEntry } from "../../../src/model/transcript.ts";
+import reader from "#agents/codex/transcript.ts";
+import { importPast } from "#commands/import.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { storedTotals } from "../../import/totals.ts";
 import { clockAt } from "../../support/clock.ts";
 import { contextAt } from "../../support/context.ts";

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import installer from "../../../src/agents/copilot/installer.ts";
-import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
-import type { HookCommand, InstallTarget } from "../../../src/model/agent.ts";
+import installer from "#agents/copilot/installer.ts";
+import { SettingsError } from "#agents/shared/settings/settings.ts";
+import type { HookCommand, InstallTarget } from "#core/model/agent.ts";
 import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, event, drain }) =>

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { openDatabase } from "../../../src/store/database.ts";
+import { openDatabase } from "#store/database.ts";
 import { CASES, Replay } from "../../support/replay.ts";
 import { type Expected, summaryOf } from "../../support/summary.ts";
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { recognises, toEvents } from "../../../src/agents/crush/adapter.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
-import { openDatabase } from "../../../src/store/database.ts";
+import { recognises, toEvents } from "#agents/crush/adapter.ts";
+import type { IntakeFacts } from "#core/model/agent.ts";
+import { extrasOf } from "#core/model/event.ts";
+import { openDatabase } from "#store/database.ts";
 import { Replay } from "../../support/replay.ts";
 import { summaryOf } from "../../support/summary.ts";
 import { call, finish, Made, result, text } from "./made.ts";

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import installer from "../../../src/agents/cursor/installer.ts";
-import { replyOf } from "../../../src/agents/replies.ts";
-import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
-import type { HookCommand, Registration } from "../../../src/model/agent.ts";
+import installer from "#agents/cursor/installer.ts";
+import { replyOf } from "#agents/replies.ts";
+import { SettingsError } from "#agents/shared/settings/settings.ts";
+import type { HookCommand, Registration } from "#core/model/agent.ts";
 import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, reply, drain }) =>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { toEvents } from "../../../src/agents/droid/adapter.ts";
-import droid from "../../../src/agents/droid/installer.ts";
+import { toEvents } from "#agents/droid/adapter.ts";
+import droid from "#agents/droid/installer.ts";
 
 // From the documentation: no recording has one
 const payload = {

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { detect } from "../../../src/agents/detect.ts";
-import { recognises, toEvents } from "../../../src/agents/gemini-cli/adapter.ts";
-import { allAgents } from "../../../src/agents/registry.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { type Event, extrasOf } from "../../../src/model/event.ts";
+import { detect } from "#agents/detect.ts";
+import { recognises, toEvents } from "#agents/gemini-cli/adapter.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { IntakeFacts } from "#core/model/agent.ts";
+import { type Event, extrasOf } from "#core/model/event.ts";
 import { CASES } from "../../support/replay.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { toEvents } from "../../../src/agents/goose/adapter.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import { toEvents } from "#agents/goose/adapter.ts";
+import type { IntakeFacts } from "#core/model/agent.ts";
+import { extrasOf } from "#core/model/event.ts";
 import { clockAt } from "../../support/clock.ts";
 import { compareRecorded } from "../../support/expected.ts";
 import { CASES, Replay } from "../../support/replay.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { recognises, toEvents } from "../../../src/agents/kimi/adapter.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import { recognises, toEvents } from "#agents/kimi/adapter.ts";
+import type { IntakeFacts } from "#core/model/agent.ts";
+import { extrasOf } from "#core/model/event.ts";
 
 const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
   timeMs: Date.UTC(2026, 10, 25, 4),

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import installer from "../../../src/agents/kiro/installer.ts";
-import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
-import type { HookCommand, InstallTarget, SettingsText } from "../../../src/model/agent.ts";
+import installer from "#agents/kiro/installer.ts";
+import { SettingsError } from "#agents/shared/settings/settings.ts";
+import type { HookCommand, InstallTarget, SettingsText } from "#core/model/agent.ts";
 import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, event, drain }) =>

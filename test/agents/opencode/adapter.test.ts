@@ -3,10 +3,10 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { recognises, toEntries, toEvents } from "../../../src/agents/opencode/adapter.ts";
-import { idTimeMs, isCopy, isOlderCopy } from "../../../src/agents/shared/opencode/ids.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import { recognises, toEntries, toEvents } from "#agents/opencode/adapter.ts";
+import { idTimeMs, isCopy, isOlderCopy } from "#agents/shared/opencode/ids.ts";
+import type { IntakeFacts } from "#core/model/agent.ts";
+import { extrasOf } from "#core/model/event.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const S = "ses_e0353a808ffe1kcC0bzNbPqEgM";

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { recognises, toEvents } from "../../../src/agents/openhands/adapter.ts";
-import { toFileWrites } from "../../../src/agents/openhands/file-writes.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
-import { openDatabase } from "../../../src/store/database.ts";
+import { recognises, toEvents } from "#agents/openhands/adapter.ts";
+import { toFileWrites } from "#agents/openhands/file-writes.ts";
+import type { IntakeFacts } from "#core/model/agent.ts";
+import { extrasOf } from "#core/model/event.ts";
+import { openDatabase } from "#store/database.ts";
 import { clockAt } from "../../support/clock.ts";
 import { type RecordedCall, Replay } from "../../support/replay.ts";
 import { MadeConversation, ofKind } from "./made.ts";

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import installer from "../../../src/agents/qwen-code/installer.ts";
-import type { HookCommand, InstallTarget } from "../../../src/model/agent.ts";
+import installer from "#agents/qwen-code/installer.ts";
+import type { HookCommand, InstallTarget } from "#core/model/agent.ts";
 
 const command: HookCommand = ({ source, drain }) => `/opt/openhook-otel/hook --drain ${drain} ${source}`;
 const path = "/home/dev/.qwen/settings.json";

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { unpacked } from "../../../src/agents/shared/transcript/unpacked.lazy.ts";
+import { unpacked } from "#agents/shared/transcript/unpacked.lazy.ts";
 import { packedUncompressed, packedZeros, SKIPPED } from "../../support/packed.ts";
 import { CASES } from "../../support/replay.ts";
 import { runs } from "../../support/whole.ts";

@@ -1,4 +1,4 @@
-import type { ChangeFact, CommitFact, CommitKind } from "../../../model/changes.ts";
+import type { ChangeFact, CommitFact, CommitKind } from "#core/model/changes.ts";
 import { hasOption, isFilter, isSilent, type KnownProgram, MAKES_COMMIT, programOf } from "./programs.ts";
 import { type ShellCommand, shellCommands } from "./shell.ts";
 

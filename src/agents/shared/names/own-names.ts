@@ -1,4 +1,4 @@
-import type { OwnNames } from "../../../model/agent.ts";
+import type { OwnNames } from "#core/model/agent.ts";
 
 // Built-in tools and subagents that several agents have, from documentation and recordings, 2026-11-21. At `capture: none` these
 // names are kept; other names become "other". Those of one agent are in its folder.

@@ -1,11 +1,11 @@
 // https://opencode.ai/docs/plugins, the types of @opencode-ai/plugin 1.18.33 and recordings of 1.18.33, read 2026-11-21
 
 import { join } from "node:path";
-import type { Agent, IntakeFacts, Recognition } from "../../../model/agent.ts";
-import { isSequenceNumber } from "../../../model/call-ids.ts";
-import { defined } from "../../../model/defined.ts";
-import type { Extras } from "../../../model/event.ts";
-import type { EntryOf, TranscriptEntry } from "../../../model/transcript.ts";
+import type { Agent, IntakeFacts, Recognition } from "#core/model/agent.ts";
+import { isSequenceNumber } from "#core/model/call-ids.ts";
+import type { Extras } from "#core/model/event.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import { executableOf } from "../names/executables.ts";
 import { payloadDigest } from "../payload/identity.ts";
 import { asArray, asCode, asCount, asObject, asString } from "../payload/json.ts";

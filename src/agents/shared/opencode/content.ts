@@ -1,5 +1,5 @@
-import type { PayloadFacts } from "../../../model/agent.ts";
-import type { Content } from "../../../model/content.ts";
+import type { PayloadFacts } from "#core/model/agent.ts";
+import type { Content } from "#core/model/content.ts";
 import { contentOfEvents } from "../payload/content.ts";
 import { asArray, asObject } from "../payload/json.ts";
 

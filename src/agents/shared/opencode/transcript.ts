@@ -10,10 +10,10 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "../../../model/agent.ts";
-import { isSequenceNumber } from "../../../model/call-ids.ts";
-import { defined } from "../../../model/defined.ts";
-import type { EntryOf, Offset, TranscriptEntry } from "../../../model/transcript.ts";
+} from "#core/model/agent.ts";
+import { isSequenceNumber } from "#core/model/call-ids.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/defined.ts";
 import { asString } from "../payload/json.ts";
 import { partOf, sessionIn } from "../transcript/database-part.ts";
 import { type MessageTable, readMessages, tableMemo } from "../transcript/message-table.ts";

@@ -1,8 +1,8 @@
-import type { IntakeFacts } from "../../../model/agent.ts";
-import { isSequenceNumber } from "../../../model/call-ids.ts";
-import { defined } from "../../../model/defined.ts";
-import type { SessionEndReason } from "../../../model/envelope.ts";
-import type { Event, Extras, NativeEventType } from "../../../model/event.ts";
+import type { IntakeFacts } from "#core/model/agent.ts";
+import { isSequenceNumber } from "#core/model/call-ids.ts";
+import type { SessionEndReason } from "#core/model/envelope.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event.ts";
+import { defined } from "#kit/defined.ts";
 import { executableOf } from "../names/executables.ts";
 import { arrivalKey } from "./derived-ids.ts";
 import { inputDigest } from "./digest.ts";

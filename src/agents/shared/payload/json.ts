@@ -1,4 +1,4 @@
-import { assertParsable, excessOf } from "../../../model/json-limits.ts";
+import { assertParsable, excessOf } from "#kit/json-limits.ts";
 
 /** A JSON object of unknown shape, or `undefined` when it is something else. */
 export const asObject = (value: unknown): Readonly<Record<string, unknown>> | undefined =>

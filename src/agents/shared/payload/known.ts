@@ -1,4 +1,4 @@
-import type { KnownNames } from "../../../model/agent.ts";
+import type { KnownNames } from "#core/model/agent.ts";
 
 /**
  * The names of a card, from texts with words. `more.with`: fields shared with other agents; `more.notNeeded`: which of the events

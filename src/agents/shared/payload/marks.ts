@@ -1,4 +1,4 @@
-import type { IntakeFacts, Recognition } from "../../../model/agent.ts";
+import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
 import { asObject, asString } from "./json.ts";
 
 /** Signs by which an agent's payloads are recognised for certain, whatever registered the hook. One is enough. */

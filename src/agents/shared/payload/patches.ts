@@ -1,4 +1,4 @@
-import type { FileWrite } from "../../../model/file-write.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
 
 // The forms in which agents report changes of files: unified diffs, hunks as objects, and the patches of `apply_patch`.
 

@@ -1,8 +1,8 @@
-import type { IntakeFacts } from "../../../model/agent.ts";
-import { defined } from "../../../model/defined.ts";
-import type { SessionEndReason } from "../../../model/envelope.ts";
-import { OPENHOOK_VERSION } from "../../../model/envelope-types.ts";
-import type { Event, Extras, NativeEventType } from "../../../model/event.ts";
+import type { IntakeFacts } from "#core/model/agent.ts";
+import type { SessionEndReason } from "#core/model/envelope.ts";
+import { OPENHOOK_VERSION } from "#core/model/envelope-types.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event.ts";
+import { defined } from "#kit/defined.ts";
 import { derivedSessionId } from "./derived-ids.ts";
 import { eventId } from "./identity.ts";
 import { asString } from "./json.ts";

@@ -1,4 +1,4 @@
-import type { FactOf } from "../../../model/fact-sink.ts";
+import type { FactOf } from "#core/model/fact-sink.ts";
 import { asCount, asObject } from "./json.ts";
 
 /** What an answer cost besides tokens, from its usage as Anthropic writes it. Fetching pages and searching tools are free. */

@@ -1,5 +1,5 @@
-import type { Agent } from "../../../model/agent.ts";
-import type { FileWrite } from "../../../model/file-write.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
 import { asArray, asObject, asString } from "./json.ts";
 import { writeOfContent, writesOfPatch } from "./patches.ts";
 

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import type { HookCommand, Installer, InstallTarget } from "../../../model/agent.ts";
+import type { HookCommand, Installer, InstallTarget } from "#core/model/agent.ts";
 import { detectBy } from "../settings/detect.ts";
 import { type OneFile, oneFile } from "../settings/one-file.ts";
 import { posixProgramIn } from "../settings/project-line.ts";

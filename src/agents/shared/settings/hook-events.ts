@@ -1,4 +1,4 @@
-import type { HookCommand } from "../../../model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
 import type { Registration } from "./settings.ts";
 
 /** An event to register. */

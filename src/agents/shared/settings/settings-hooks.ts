@@ -1,4 +1,4 @@
-import type { HookCommand, Installer } from "../../../model/agent.ts";
+import type { HookCommand, Installer } from "#core/model/agent.ts";
 import { type OneFile, oneFile } from "./one-file.ts";
 import { addRegistrations, type Registration, registeredEvents, removeRegistrations } from "./settings.ts";
 

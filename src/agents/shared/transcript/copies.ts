@@ -1,9 +1,9 @@
 import { lstatSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { TranscriptFile } from "../../../model/agent.ts";
+import type { TranscriptFile } from "#core/model/agent.ts";
+import { firstBytes } from "#kit/open.ts";
 import { asTimeMs } from "../payload/json.ts";
 import { FolderMemory } from "./folder-memory.ts";
-import { firstBytes } from "./open.ts";
 
 /**
  * The existing files among some paths. A file to which several paths link is returned once. Files are sorted by the first time in

@@ -1,6 +1,6 @@
-import { excessOf } from "../../../model/json-limits.ts";
-import { withoutLargeValues } from "../../../model/shrink.ts";
-import { openRegular } from "./open.ts";
+import { excessOf } from "#kit/json-limits.ts";
+import { openRegular } from "#kit/open.ts";
+import { withoutLargeValues } from "#kit/shrink.ts";
 
 /** One element of an array in a JSON file; without its large values if it has too many; `undefined` if it was skipped because it is larger than the limit. */
 export type Element = Buffer | undefined;

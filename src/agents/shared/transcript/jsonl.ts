@@ -1,9 +1,9 @@
 import { createHash, hash } from "node:crypto";
 import { closeSync, readSync } from "node:fs";
-import { assertParsable, excessOf } from "../../../model/json-limits.ts";
-import { type Shrunk, shrinkJson } from "../../../model/shrink.ts";
+import { assertParsable, excessOf } from "#kit/json-limits.ts";
+import { openRegular, openRegularSync } from "#kit/open.ts";
+import { type Shrunk, shrinkJson } from "#kit/shrink.ts";
 import type { JsonLine } from "./json-line.ts";
-import { openRegular, openRegularSync } from "./open.ts";
 import { isCompressed } from "./packed.ts";
 import { makeShortener, type PlacedLine, type Shortener } from "./shorten.ts";
 import { unpacked } from "./unpacked.lazy.ts";

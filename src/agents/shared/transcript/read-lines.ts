@@ -1,10 +1,10 @@
-import type { ReadOptions, TranscriptBatch, TranscriptFile } from "../../../model/agent.ts";
-import type { ContentUpdate } from "../../../model/content.ts";
-import { EntrySink } from "../../../model/entry-sink.ts";
-import { type FactSink, putWithContent } from "../../../model/fact-sink.ts";
-import { ExcessError } from "../../../model/json-limits.ts";
-import { withoutLargeValues } from "../../../model/shrink.ts";
-import type { Offset, TranscriptEntry } from "../../../model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile } from "#core/model/agent.ts";
+import type { ContentUpdate } from "#core/model/content.ts";
+import { EntrySink } from "#core/model/entry-sink.ts";
+import { type FactSink, putWithContent } from "#core/model/fact-sink.ts";
+import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import { ExcessError } from "#kit/json-limits.ts";
+import { withoutLargeValues } from "#kit/shrink.ts";
 import { parsedObject } from "../payload/json.ts";
 import type { JsonLine } from "./json-line.ts";
 import { openJsonl, wholeLine } from "./jsonl.ts";

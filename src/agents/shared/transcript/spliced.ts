@@ -1,4 +1,4 @@
-import { excessOf } from "../../../model/json-limits.ts";
+import { excessOf } from "#kit/json-limits.ts";
 
 /** The records of a line, and the number of pieces that are no records. */
 export interface Spliced {

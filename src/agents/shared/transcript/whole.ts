@@ -1,8 +1,8 @@
-import type { TranscriptFile } from "../../../model/agent.ts";
-import { assertParsable, ExcessError, excessOf } from "../../../model/json-limits.ts";
-import { shrinkJson } from "../../../model/shrink.ts";
+import type { TranscriptFile } from "#core/model/agent.ts";
+import { assertParsable, ExcessError, excessOf } from "#kit/json-limits.ts";
+import { openRegular, readUpTo } from "#kit/open.ts";
+import { shrinkJson } from "#kit/shrink.ts";
 import { parsedObject } from "../payload/json.ts";
-import { openRegular, readUpTo } from "./open.ts";
 
 /** A session file that is one JSON object. */
 export interface WholeFile {

@@ -8,7 +8,7 @@ import {
   registeredEvents,
   removeRegistrations,
   SettingsError,
-} from "../../../../src/agents/shared/settings/settings.ts";
+} from "#agents/shared/settings/settings.ts";
 import { runs } from "../../../support/whole.ts";
 
 const HOOK = "[ ! -x ~/.local/share/openhook-otel/hook ]||exec ~/.local/share/openhook-otel/hook";

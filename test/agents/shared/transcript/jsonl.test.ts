@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type JsonlOptions, openJsonl } from "../../../../src/agents/shared/transcript/jsonl.ts";
+import { type JsonlOptions, openJsonl } from "#agents/shared/transcript/jsonl.ts";
 import { runs } from "../../../support/whole.ts";
 
 let dir = "";

@@ -1,0 +1,147 @@
+import * as semconv from "#core/telemetry/semconv.ts";
+import type { Backend } from "./backend.ts";
+import { FIGURES, type SpanFact } from "./facts.ts";
+
+/** A trace from a backend. A span that was sent and kept twice is in it twice. */
+export interface FoundTrace {
+  readonly spans: readonly SpanFact[];
+  /** The backend reported that it is incomplete. */
+  readonly isPartial: boolean;
+}
+
+/**
+ * Fetches one trace from Jaeger or Tempo.
+ *
+ * @returns `undefined` if it does not have it
+ * @throws UserError if it cannot be queried
+ * @see Jaeger: GET /api/v3/traces/{id}, formerly /api/traces/{id}; Tempo: GET /api/v2/traces/{id}, formerly /api/traces/{id}
+ */
+export async function fetchTrace(backend: Backend, traceId: string): Promise<FoundTrace | undefined> {
+  const response =
+    (await backend.query(`/api/${backend.name === "jaeger" ? "v3" : "v2"}/traces/${traceId}`)) ??
+    (await backend.query(`/api/traces/${traceId}`));
+  const spans = [...spansIn(response)];
+  return spans.length === 0 ? undefined : { spans, isPartial: isPartial(response) };
+}
+
+/** Spans of a response in OTLP's JSON, whatever wraps it, or in Jaeger's format. Exported for its test. */
+export function* spansIn(response: unknown): Generator<SpanFact> {
+  if (Array.isArray(response)) {
+    for (const part of response) yield* spansIn(part);
+    return;
+  }
+  const whole = asRecord(response);
+  if (whole === undefined) return;
+  const resources = whole["resourceSpans"] ?? whole["batches"];
+  if (resources !== undefined) yield* otlpSpans(resources);
+  else if (Array.isArray(whole["data"])) yield* jaegerSpans(whole["data"]);
+  else for (const wrap of ["result", "trace"]) if (whole[wrap] !== undefined) yield* spansIn(whole[wrap]);
+}
+
+// --- internal ---
+
+type Json = Readonly<Record<string, unknown>>;
+
+const asRecord = (value: unknown): Json | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+const listIn = (of: Json | undefined, name: string): readonly Json[] => {
+  const value = of?.[name];
+  return Array.isArray(value) ? value.map(asRecord).filter((one) => one !== undefined) : [];
+};
+const textIn = (of: Json | undefined, name: string): string => {
+  const value = of?.[name];
+  return typeof value === "string" ? value : "";
+};
+
+const isPartial = (response: unknown): boolean => /PARTIAL/i.test(textIn(asRecord(response), "status"));
+
+function* otlpSpans(resources: unknown): Generator<SpanFact> {
+  for (const of of listIn({ resources }, "resources")) {
+    const instance = attributesIn(asRecord(of["resource"])).get(INSTANCE);
+    for (const scope of [...listIn(of, "scopeSpans"), ...listIn(of, "instrumentationLibrarySpans")]) {
+      for (const span of listIn(scope, "spans")) {
+        yield spanFact(
+          idOf(textIn(span, "spanId")),
+          idOf(textIn(span, "parentSpanId")),
+          textIn(span, "name"),
+          attributesIn(span),
+          instance,
+        );
+      }
+    }
+  }
+}
+
+/** `{data: [{spans, processes}]}`, the format of Jaeger's user interface. */
+function* jaegerSpans(traces: unknown): Generator<SpanFact> {
+  for (const trace of listIn({ traces }, "traces")) {
+    const processes = asRecord(trace["processes"]);
+    for (const span of listIn(trace, "spans")) {
+      const process = asRecord(processes?.[textIn(span, "processID")]);
+      const references = listIn(span, "references").filter((one) => textIn(one, "refType") === "CHILD_OF");
+      // The same list also has links to other traces
+      const parent = references.find((one) => textIn(one, "traceID") === textIn(span, "traceID"));
+      yield spanFact(
+        textIn(span, "spanID"),
+        textIn(parent, "spanID"),
+        textIn(span, "operationName"),
+        tagsIn(span),
+        tagsIn(process).get(INSTANCE),
+      );
+    }
+  }
+}
+
+const INSTANCE = "service.instance.id";
+
+type Value = string | number | undefined;
+
+function attributesIn(of: Json | undefined): ReadonlyMap<string, Value> {
+  return new Map(listIn(of, "attributes").map((one) => [textIn(one, "key"), valueIn(asRecord(one["value"]))]));
+}
+
+function valueIn(value: Json | undefined): Value {
+  const whole = value?.["intValue"] ?? value?.["doubleValue"];
+  if (whole !== undefined) return Number(whole);
+  return value === undefined ? undefined : textIn(value, "stringValue");
+}
+
+function tagsIn(of: Json | undefined): ReadonlyMap<string, Value> {
+  return new Map(
+    listIn(of, "tags").map((tag) => {
+      const value = tag["value"];
+      return [textIn(tag, "key"), typeof value === "number" ? value : String(value)];
+    }),
+  );
+}
+
+/** Hexadecimal, or base64 as in protobuf's JSON. */
+const idOf = (text: string): string =>
+  text === "" || /^[0-9a-f]{16}$/i.test(text) ? text.toLowerCase() : Buffer.from(text, "base64").toString("hex");
+
+function spanFact(
+  spanId: string,
+  parentSpanId: string,
+  name: string,
+  attributes: ReadonlyMap<string, Value>,
+  instance: Value,
+): SpanFact {
+  const text = (key: string): string | undefined => {
+    const value = attributes.get(key);
+    return typeof value === "string" ? value : undefined;
+  };
+  return {
+    spanId,
+    parentSpanId: /^0*$/.test(parentSpanId) ? "" : parentSpanId,
+    name,
+    model: text(semconv.GEN_AI_RESPONSE_MODEL) ?? text(semconv.GEN_AI_REQUEST_MODEL),
+    isCall: attributes.get(semconv.OPENHOOK_SPAN_KIND) === "model_call",
+    figures: Object.fromEntries(
+      FIGURES.flatMap((key) => {
+        const value = attributes.get(key);
+        return value === undefined ? [] : [[key, Number(value)]];
+      }),
+    ),
+    instanceId: typeof instance === "string" ? instance : undefined,
+  };
+}

@@ -1,0 +1,135 @@
+import type { Attributes, MetricPoint, MetricShape } from "#core/model/telemetry.ts";
+import { QUIET_METRICS, SELF, SELF_PREFIX, SELF_RESOURCE, selfIncrement } from "#core/telemetry/self.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
+import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
+import { overflowState } from "#store/cardinality.ts";
+import { sessionFailures } from "#store/failures.ts";
+import { labelsOf } from "#store/labels.ts";
+import { readMeta } from "#store/meta.ts";
+import { CLOCK_SKEW, LAST_DRAIN } from "#store/meta-keys.ts";
+import { outboxState } from "#store/outbox.ts";
+import { hasChangedStreams, type PendingStream } from "#store/pending-streams.ts";
+import { repairedSpans } from "#store/put-spans.ts";
+import { sessionCounts } from "#store/queries.ts";
+import { type RejectedPoints, rejectedPoints } from "#store/rejected-points.ts";
+import { type LostEvents, lostEvents, raiseCounters, readDrift } from "#store/self.ts";
+import { storeBytes } from "#store/size.ts";
+import { counts } from "../intake/inbox-dirs.ts";
+import type { Drain } from "./context.ts";
+import { coverageCounts } from "./coverage.ts";
+
+/**
+ * The program's own gauges, now. Counters whose totals are kept elsewhere are updated first. Empty if self telemetry is off.
+ *
+ * @param hasBackend whether spans are sent anywhere; otherwise the outbox is reported as empty
+ * @param pointMs now, by the backend's clock, in milliseconds since the epoch
+ */
+export async function selfGauges(drain: Drain, hasBackend: boolean, pointMs: number): Promise<readonly MetricPoint[]> {
+  if (!drain.loaded.config.selfTelemetry) return [];
+  const { db, places } = drain;
+  const nowMs = drain.now();
+  const outbox = outboxState(db);
+  const repaired = { step: selfIncrement(SELF.repaired, 0), total: repairedSpans(db) };
+  const dropped = droppedTotals(outbox, lostEvents(db), rejectedPoints(db));
+  raiseCounters(db, [...dropped, repaired], METRIC_SHAPES, nowMs);
+  const inbox = await counts(places);
+  const labels = labelsOf(db);
+  const { spans, bytes, oldestMs } = hasBackend ? outbox : { spans: 0, bytes: 0, oldestMs: undefined };
+  const point = (shape: MetricShape, value: number, attributes: Attributes = {}): MetricPoint => ({
+    shape,
+    attributes: { ...attributes, ...labels },
+    resource: SELF_RESOURCE,
+    startMs: pointMs,
+    timeMs: pointMs,
+    data: { kind: "gauge", value },
+  });
+  const age = (sinceMs: number | undefined): number =>
+    sinceMs === undefined ? 0 : Math.max(0, nowMs - sinceMs) / 1000;
+  return [
+    // Scraped series keep their last value: only a time as value shows that a machine stopped reporting
+    point(SELF.reportTime, pointMs / 1000, { [semconv.OPENHOOK_COLLECTOR_VERSION]: drain.version }),
+    ...[readMeta(db, LAST_DRAIN)].flatMap((last) =>
+      last === undefined ? [] : [point(SELF.drainTime, (endMsOf(last) + pointMs - nowMs) / 1000)],
+    ),
+    ...(await coverageCounts(drain)).map(([attributes, agents]) => point(SELF.agents, agents, attributes)),
+    point(SELF.inboxFiles, inbox.inbox),
+    point(SELF.claimedFiles, inbox.claimed),
+    point(SELF.inboxAge, age(inbox.oldestMs)),
+    point(SELF.quarantineFiles, inbox.quarantined),
+    point(SELF.outboxSpans, spans),
+    point(SELF.outboxBytes, bytes),
+    point(SELF.outboxAge, age(oldestMs)),
+    point(SELF.storeBytes, storeBytes(places.storePath)),
+    point(SELF.storeSessions, sessionCounts(db).sessions),
+    point(
+      SELF.failedSessions,
+      new Set(
+        sessionFailures(db)
+          .filter(({ step }) => step !== "price")
+          .map(({ source, sessionId }) => `${source} ${sessionId}`),
+      ).size,
+    ),
+    ...(["traces", "metrics"] as const).flatMap((signal) => {
+      const okMs = readMeta(db, `${signal}.last_ok_ms`);
+      if (okMs === undefined) return [];
+      return [point(SELF.successAge, age(Number(okMs)), { [semconv.OPENHOOK_SIGNAL]: signal })];
+    }),
+    ...[readMeta(db, CLOCK_SKEW)].flatMap((skew) =>
+      skew === undefined ? [] : [point(SELF.clockSkew, Number(skew) / 1000)],
+    ),
+    point(SELF.overflow, overflowState(db).length),
+    ...driftCounts(drain).map(([attributes, names]) => point(SELF.driftNames, names, attributes)),
+  ];
+}
+
+/**
+ * Whether metrics have to be sent: something was counted, or the last request was so long ago that a backend would treat this
+ * machine's series as ended.
+ */
+export function areMetricsDue({ db, now }: Drain): boolean {
+  if (hasChangedStreams(db, QUIET_METRICS)) return true;
+  return Math.abs(now() - Number(readMeta(db, "metrics.last_ok_ms") ?? "0")) >= KEEP_ALIVE_MS;
+}
+
+/** Whether a stream is one of the program's own metrics. */
+export const isSelfStream = ({ points }: PendingStream): boolean =>
+  points[0]?.shape.name.startsWith(SELF_PREFIX) === true;
+
+// --- internal ---
+
+/** When a drain ended, by this machine's clock. @param report as the drain stored it */
+const endMsOf = (report: string): number => (JSON.parse(report) as { readonly atMs: number }).atMs;
+
+/** Prometheus treats a series as ended after five minutes without a point. */
+const KEEP_ALIVE_MS = 4 * 60_000;
+
+/** Totals of lost spans, events and points. Does not include `unclaimedTotal`: those spans were never meant for a backend. */
+const droppedTotals = (outbox: ReturnType<typeof outboxState>, lost: LostEvents, points: RejectedPoints) =>
+  (
+    [
+      ["retention", outbox.droppedTotal],
+      ["rejected", outbox.rejectedTotal],
+      ["no_room", lost.total],
+      ["rejected_points", points.total],
+    ] as const
+  ).map(([reason, total]) => ({ step: selfIncrement(SELF.dropped, 0, { [semconv.OPENHOOK_REASON]: reason }), total }));
+
+/** Number of different unknown names by source, version and kind. */
+function driftCounts({ db }: Drain): readonly (readonly [Attributes, number])[] {
+  const counts = new Map<string, number>();
+  for (const { source, version, kind } of readDrift(db)) {
+    const key = JSON.stringify([source, version, kind]);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return [...counts].map(([key, names]) => {
+    const [source = "", version = "", kind = ""] = JSON.parse(key) as string[];
+    return [
+      {
+        [semconv.OPENHOOK_SOURCE]: source,
+        [semconv.OPENHOOK_SOURCE_VERSION]: version,
+        [semconv.OPENHOOK_DRIFT_KIND]: kind,
+      },
+      names,
+    ] as const;
+  });
+}

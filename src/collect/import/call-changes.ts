@@ -1,0 +1,45 @@
+import { changeEntries, changesOfCall, type RelevantCall, relevantCall } from "#agents/shared/changes/call-changes.ts";
+import { hasGivenId } from "#core/model/call-ids.ts";
+import type { FactBase, FactOf } from "#core/model/fact-sink.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+
+/**
+ * Finds commits and changes in the tool calls of a transcript, by the same rules as a drain in the payloads of hooks. Only ids leave it:
+ * neither command lines nor what they printed.
+ */
+export class CallChanges {
+  /** Relevant calls without a result so far, with the folder in which they began. */
+  readonly #open = new Map<string, RelevantCall & { readonly cwd: string | undefined }>();
+  #cwd: string | undefined;
+
+  /** The session works in this folder from now on. */
+  enter(cwd: string | undefined): void {
+    if (cwd !== undefined) this.#cwd = cwd;
+  }
+
+  use({ callId, name }: FactOf<"tool_use">, given: unknown): void {
+    const call = relevantCall(name, given);
+    if (call !== undefined) this.#open.set(callId, { ...call, cwd: this.#cwd });
+  }
+
+  needsResult(givenId: string): boolean {
+    if (this.#open.size === 0) return false;
+    for (const callId of this.#open.keys()) if (hasGivenId(callId, givenId)) return true;
+    return false;
+  }
+
+  /** @param result `undefined` for a record of the call's end that does not have it */
+  result(
+    { timeMs, agentId }: FactBase,
+    { callId, status, exitCode = 0 }: FactOf<"tool_result">,
+    result: unknown,
+  ): readonly (EntryOf<"commit"> | EntryOf<"change">)[] {
+    const call = this.#open.size === 0 ? undefined : this.#open.get(callId);
+    if (call === undefined) return [];
+    const hasFailed = status !== "success" || exitCode !== 0;
+    if (hasFailed || result !== undefined) this.#open.delete(callId);
+    return hasFailed || result === undefined
+      ? []
+      : changeEntries(changesOfCall(call, result, call.cwd), { timeMs, agentId, callId });
+  }
+}

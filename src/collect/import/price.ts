@@ -1,0 +1,152 @@
+import { CALL_NUMBERS, HAS_FEES, IS_SUM, type Packed, type PackedUsage } from "#core/model/packed.ts";
+import type { NoPrice, Price } from "#core/model/price-list.ts";
+import { pricesOfModel, takePriceError } from "#core/telemetry/cost.ts";
+import type { Totals } from "#core/telemetry/totals.ts";
+import type { Writable } from "#kit/writable.ts";
+import { notePriceError } from "../drain/contain.ts";
+import type { Drain } from "../drain/context.ts";
+import type { Unpriced } from "./unpriced.ts";
+
+/** Sums of a packed session as they are stored. */
+export type KnownSums = readonly PackedUsage[];
+
+/**
+ * Adds the prices of its calls to a packed session's sums.
+ *
+ * @param before its sums as they were stored: a cost that was known stays as long as the calls are the same
+ */
+export function priced(unpriced: Unpriced, provider: string | undefined, before: KnownSums = []): Packed {
+  const { calls, sellers, segments, usage, ...rest } = unpriced;
+  const rows = usage.map((row): Writable<PackedUsage> => [...row]);
+  const totals = segments.map((one): Writable<Totals> => ({ ...one.totals }));
+  const prices = pricesOfCalls(unpriced, provider);
+  const known = new Map(before.map((row) => [keyOf(row), row]));
+  for (const [place, ofRow] of callsByRow(unpriced)) {
+    const row = rows[place];
+    if (row === undefined) continue;
+    const ofCalls = ofRow.map((call) => ({
+      ...prices[call],
+      endMs: numberAt(calls, call, 8),
+      calls: numberAt(calls, call, 11),
+    }));
+    const kept = keptPrices(row, known.get(keyOf(row)), ofCalls);
+    addPrices(row, kept);
+    for (const [i, call] of ofRow.entries()) addToTotals(totals[numberAt(calls, call, 1)], kept[i] as TimedPrice);
+  }
+  return {
+    ...rest,
+    usage: rows,
+    segments: segments.map(({ segment }, i) => ({ segment, totals: JSON.stringify(totals[i]) })),
+  };
+}
+
+/** `priced` for a stored session. If prices cannot be calculated, the reason is stored for `status` and `doctor`. */
+export function pricedInStore(
+  drain: Drain,
+  session: number,
+  unpriced: Unpriced,
+  provider: string | undefined,
+  before: KnownSums = [],
+): Packed {
+  takePriceError();
+  const packed = priced(unpriced, provider, before);
+  notePriceError(drain, session, takePriceError());
+  return packed;
+}
+
+// --- internal ---
+
+interface TimedPrice extends Price {
+  readonly endMs: number;
+  /** How many calls it is the price of. */
+  readonly calls: number;
+}
+
+const numberAt = (calls: Float64Array, call: number, at: number): number => calls[call * CALL_NUMBERS + at] ?? 0;
+
+const keyOf = (row: PackedUsage): string => JSON.stringify([...row.slice(0, 6), ...row.slice(8, 12)]);
+
+function callsByRow({ calls }: Unpriced): ReadonlyMap<number, readonly number[]> {
+  const byRow = new Map<number, number[]>();
+  for (let call = 0; call * CALL_NUMBERS < calls.length; call++) {
+    const place = numberAt(calls, call, 0);
+    const ofRow = byRow.get(place);
+    if (ofRow === undefined) byRow.set(place, [call]);
+    else ofRow.push(call);
+  }
+  return byRow;
+}
+
+function pricesOfCalls({ calls, sellers, usage }: Unpriced, provider: string | undefined): readonly Price[] {
+  const lists = new Map<number, ReturnType<typeof pricesOfModel>>();
+  return Array.from({ length: calls.length / CALL_NUMBERS }, (_, call) => {
+    const at = (number: number): number => numberAt(calls, call, number);
+    const [place, by] = [at(0), at(2)];
+    const [ofCall = null, tier = null] = sellers[by] ?? [];
+    const key = place * sellers.length + by;
+    let list = lists.get(key);
+    if (list === undefined) {
+      list = pricesOfModel(usage[place]?.[1] ?? undefined, ofCall ?? provider);
+      lists.set(key, list);
+    }
+    return list(
+      {
+        input: at(3),
+        output: at(4),
+        cacheRead: known(at(5)),
+        cacheWrite: known(at(6)),
+        cacheWrite1h: known(at(7)),
+        webSearches: at(9),
+        hasOtherFees: (at(10) & HAS_FEES) === 0 ? undefined : true,
+        isSum: (at(10) & IS_SUM) === 0 ? undefined : true,
+        tier: tier ?? undefined,
+      },
+      at(8),
+    );
+  });
+}
+
+/** The prices that were known in an earlier sum of the same calls, and the new ones of all other calls. */
+function keptPrices(
+  row: PackedUsage,
+  before: PackedUsage | undefined,
+  calls: readonly TimedPrice[],
+): readonly TimedPrice[] {
+  const [unpriced = 0, cost = null, pairs = null] = [before?.[6], before?.[15], before?.[18]];
+  // A store of an earlier version does not say which calls have no price
+  if (cost === null || (unpriced > row[5] && pairs === null)) return calls;
+  const withoutPrice = JSON.parse(pairs ?? "[]") as readonly number[];
+  const ends = new Set(withoutPrice.filter((_, i) => i % 2 === 0));
+  const isKnown = ({ endMs }: TimedPrice): boolean => !ends.has(endMs);
+  const first = calls.findIndex(isKnown);
+  const costOfKnown = withoutPrice.reduce((rest, partial, i) => (i % 2 === 0 ? rest : rest - partial), cost);
+  // Only their sum is stored, and only it is needed
+  return calls.map((call, i) =>
+    isKnown(call) ? { endMs: call.endMs, calls: call.calls, costNanoUsd: i === first ? costOfKnown : 0 } : call,
+  );
+}
+
+function addPrices(row: Writable<PackedUsage>, calls: readonly TimedPrice[]): void {
+  const reasons = new Map<NoPrice, number>();
+  const withoutPrice: number[] = [];
+  for (const { costNanoUsd, noPrice, endMs, calls: ofPrice } of calls) {
+    if (costNanoUsd !== undefined) row[15] = (row[15] ?? 0) + costNanoUsd;
+    if (noPrice === undefined) row[6] -= ofPrice;
+    else {
+      reasons.set(noPrice, (reasons.get(noPrice) ?? 0) + 1);
+      withoutPrice.push(endMs, costNanoUsd ?? 0);
+    }
+  }
+  row[17] = [...reasons].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? null;
+  if (withoutPrice.length > 0 && row[15] !== null) row[18] = JSON.stringify(withoutPrice);
+}
+
+function addToTotals(sums: Writable<Totals> | undefined, { costNanoUsd, noPrice, calls }: TimedPrice): void {
+  if (sums === undefined) return;
+  sums.costNanoUsd += costNanoUsd ?? 0;
+  if (noPrice !== undefined) return;
+  sums.pricedCalls += calls;
+  sums.unpricedCalls -= calls;
+}
+
+const known = (tokens: number): number | undefined => (tokens < 0 ? undefined : tokens);

@@ -1,0 +1,184 @@
+import { defined } from "#kit/defined.ts";
+import { isChangeFact } from "../model/change-facts.ts";
+import { extrasOf, timeMsOf } from "../model/event.ts";
+import {
+  type Compaction,
+  isEndedByUs,
+  type Segment,
+  type Session,
+  type SessionInput,
+  SUPERSEDED,
+  type Subagent,
+  type Turn,
+} from "../model/session.ts";
+import { assign, type Drafts } from "./assign.ts";
+import { baseKey, type Draft } from "./drafts.ts";
+import { expectsLines } from "./expects-lines.ts";
+import { finishedPartsOf, type OpenRun, PART_LIMITS, withSettledWork } from "./finished-part.ts";
+import { idleEndReason } from "./idle-end-reason.ts";
+import { isFromTranscript } from "./lost-call.ts";
+import { type PairedTool, pairTools } from "./pair.ts";
+import { PlacedSegments } from "./placed-segments.ts";
+import { endingSegmentOf, inLaterSegment, toSubagent } from "./subagent.ts";
+import { stopsOfSubagents } from "./subagent-stops.ts";
+import { toTurn } from "./turn.ts";
+import { withWrittenFiles } from "./written-files.ts";
+
+/**
+ * Builds the session, or the part of it that is not settled, from hook events and transcript entries.
+ *
+ * Pure. Order and duplicates of events and entries make no difference. What was settled before is given as context and is
+ * not returned again.
+ *
+ * @returns segments (starting with the last known one), turns and subagents ordered by time; empty lists when there are none
+ * @throws never
+ */
+export function buildSession(whole: SessionInput): Session {
+  const unique = [...new Map(whole.events.map((e) => [e.id, e])).values()];
+  // Commits and changes are facts beside the turns
+  const input = { ...whole, events: unique, entries: whole.entries.filter((entry) => !isChangeFact(entry)) };
+  const withoutEffect = new Set([...factsWithoutEffect(input), ...stopsOfSubagents(unique)]);
+  const remaining = { ...input, events: unique.filter((e) => !withoutEffect.has(e.id)) };
+  const paired = withWrittenFiles(pairedTools(remaining), unique);
+  const countedIds = new Map(paired.flatMap((t) => (t.transcriptId === undefined ? [] : [[t.transcriptId, t.callId]])));
+  const drafts = assign(remaining.events, input.entries, newTools(paired, input), input.context, countedIds);
+  const segments = new PlacedSegments(remaining, drafts);
+  const turns = turnsOf(drafts, segments, input);
+  const subagents = subagentsOf(drafts, segments, turns, input);
+  const parentCalls = new Set(subagents.flatMap(({ parentCallId }) => parentCallId ?? []));
+  const openRuns = openRunsOf(drafts, segments, turns, subagents).filter(hasFinalKey(input));
+  const reported = input.entries.find((e) => e.kind === "reported_usage");
+  const runs = [...turns, ...subagents];
+  return defined<Session>({
+    facts: input.facts,
+    segments:
+      input.facts.endsSilently === true ? segments.all.map((s) => endedSilently(s, turns, input)) : segments.all,
+    turns,
+    subagents,
+    finishedParts: finishedPartsOf(openRuns, parentCalls, input.partLimits ?? PART_LIMITS),
+    compactions: compactionsOf(input),
+    reportedUsage: reported?.byModel,
+    unused: unusedFacts(input, withoutEffect, [...segments.all, ...runs], segments.pending),
+    expectedLines: runs.filter((run) => expectsLines(run, segments.get(run.segment), input)).length,
+  });
+}
+
+// --- internal ---
+
+/** Ids and keys of facts from which no turn, subagent or segment is built. */
+function factsWithoutEffect({ events, entries }: SessionInput): readonly string[] {
+  return [
+    ...events
+      .filter(
+        (e) =>
+          e.type === "notice" ||
+          // The call that wrote the file has its own events
+          e.type === "file.write" ||
+          e.type === "compaction" ||
+          (e.type === "session.start" && extrasOf(e).continues === "compaction"),
+      )
+      .map((e) => e.id),
+    ...entries
+      .filter((e) => e.kind === "session" || e.kind === "reported_usage" || e.kind === "compaction")
+      .map((e) => e.key),
+  ];
+}
+
+const pairedTools = ({ events, entries, context, facts }: SessionInput): readonly PairedTool[] =>
+  pairTools(events, entries, context.calls, facts.hooksNameAgents, context.processStarts);
+
+/** The calls that are not settled. */
+function newTools(tools: readonly PairedTool[], { entries, context }: SessionInput): readonly PairedTool[] {
+  // If the transcript was read, it has every call that such a start can report: this is a second registration of the hook
+  const isRead = entries.length > 0 || [...context.turns].some(isFromTranscript);
+  return tools.filter((tool) => !context.callIds.has(tool.callId) && !(tool.isOnlyStarted === true && isRead));
+}
+
+function turnsOf(drafts: Drafts, segments: PlacedSegments, input: SessionInput): readonly Turn[] {
+  // A queued prompt does not end the running turn before the agent starts to work on it
+  const lastStartedMs = drafts.turns.reduce(
+    (ms, turn) => (turn.hasPrompt && hasActivity(turn) ? Math.max(ms, turn.orderMs) : ms),
+    -Infinity,
+  );
+  return drafts.turns.map((draft) => {
+    const turn = toTurn(draft, segments.ofTurn(draft), draft.orderMs < lastStartedMs, input);
+    return withSettledWork(turn, input.context);
+  });
+}
+
+const hasActivity = ({ modelCalls, toolCalls, events, entries }: Draft): boolean =>
+  modelCalls.length + toolCalls.length + events.length + entries.length > 0;
+
+function subagentsOf(
+  drafts: Drafts,
+  segments: PlacedSegments,
+  turns: readonly Turn[],
+  { endIdle, facts, context }: SessionInput,
+): readonly Subagent[] {
+  // A further part of a turn has the turn's subagents
+  const byKey = new Map(turns.map((turn) => [baseKey(turn.key), turn]));
+  return drafts.subagents.map((settled) => {
+    const draft = inLaterSegment(settled, byKey, segments.all);
+    const turn = draft.turnKey === undefined ? undefined : byKey.get(draft.turnKey);
+    const segment = segments.ofSubagent(draft, turn);
+    const ending = endingSegmentOf(draft, segment, segments.all);
+    return withSettledWork(toSubagent(draft, segment, ending, turn, endIdle !== undefined, facts), context);
+  });
+}
+
+/** Runs that are not over, and whose trace is certain. */
+function openRunsOf(
+  drafts: Drafts,
+  segments: PlacedSegments,
+  turns: readonly Turn[],
+  subagents: readonly Subagent[],
+): readonly OpenRun[] {
+  const openTurns = drafts.turns.flatMap((draft, index): OpenRun[] => {
+    const run = turns[index];
+    return run === undefined || run.closed || segments.ofTurn(draft) === undefined ? [] : [{ draft, run }];
+  });
+  const openSubagents = drafts.subagents.flatMap((draft, index): OpenRun[] => {
+    const run = subagents[index];
+    // In which trace it belongs is certain only if the call that started it is known, and the segment is open
+    const own = run === undefined ? undefined : segments.get(run.segment);
+    const isPlaced = run?.parentCallId !== undefined && own !== undefined && own.endMs === undefined;
+    return run === undefined || run.closed || !isPlaced ? [] : [{ draft, run }];
+  });
+  return [...openTurns, ...openSubagents];
+}
+
+/** A turn that only hooks reported gets another key when the transcript is read. */
+function hasFinalKey({ events }: SessionInput): (run: OpenRun) => boolean {
+  const eventIds = new Set(events.map((e) => e.id));
+  return ({ draft }) => !eventIds.has(baseKey(draft.key));
+}
+
+/** The reason for a segment whose end the agent never reported; a reason that was already exported stays. */
+function endedSilently(segment: Segment, turns: readonly Turn[], { context }: SessionInput) {
+  const { segment: before, turns: settled } = context;
+  const wasExported = before?.ordinal === segment.ordinal && before.endMs !== undefined;
+  if (wasExported || !(isEndedByUs(segment) || segment.nativeReason === SUPERSEDED)) return segment;
+  return { ...segment, reason: idleEndReason(segment.ordinal, [...settled.values(), ...turns]) };
+}
+
+/** Hook events count only for agents without a transcript: the transcript's record of a compaction has an id, theirs do not. */
+function compactionsOf({ events, entries, expectsTranscript }: SessionInput): readonly Compaction[] {
+  const written = entries.filter((e) => e.kind === "compaction");
+  if (expectsTranscript || written.length > 0)
+    return written.map((e) => defined<Compaction>({ key: e.key, timeMs: e.timeMs, trigger: e.trigger }));
+  return events
+    .filter((e) => e.type === "compaction")
+    .map((e) => defined<Compaction>({ key: e.id, timeMs: timeMsOf(e), trigger: extrasOf(e).trigger }));
+}
+
+/** Facts that belong to no part; they are settled too, otherwise every drain would process them again. */
+function unusedFacts(
+  { events, entries }: SessionInput,
+  withoutEffect: ReadonlySet<string>,
+  parts: readonly (Segment | Turn | Subagent)[],
+  pending: string | undefined,
+): readonly string[] {
+  const used = new Set(parts.flatMap((part) => part.uses));
+  const all = [...events.map((e) => e.id), ...entries.map((e) => e.key)];
+  return [...new Set([...withoutEffect, ...all.filter((key) => !used.has(key) && key !== pending)])];
+}

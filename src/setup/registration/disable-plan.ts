@@ -1,0 +1,138 @@
+import {
+  allRecords,
+  type BackupRecord,
+  type Holder,
+  holdersOf,
+  isSameHolder,
+  originalOf,
+  recordOf,
+  sha256,
+} from "#config/backup.ts";
+import type { Context } from "#config/context.ts";
+import { installerHere } from "./other-places.ts";
+import {
+  edited,
+  emptied,
+  type InstallableAgent,
+  listed,
+  readSettingsFiles,
+  type Scope,
+  type SettingsFile,
+  targetOf,
+} from "./settings-edit.ts";
+
+/** What disabling one agent changes in its settings files. */
+export interface DisablePlan extends InstallableAgent {
+  readonly files: readonly FilePlan[];
+  /** False when neither the files nor our records have a registration. */
+  readonly enabled: boolean;
+}
+
+export interface FilePlan {
+  readonly file: SettingsFile;
+  readonly record: BackupRecord | undefined;
+  /** The bytes of the backup, if there are any. */
+  readonly original: Buffer | undefined;
+  /** Other registrations in the same file, and whether this one is in it. */
+  readonly others: readonly Holder[];
+  readonly isOurs: boolean;
+  /** `undefined`: the file is removed. */
+  readonly after: Uint8Array | undefined;
+}
+
+/**
+ * Reads the settings files and computes the edit; writes nothing. An agent that was not named and is not registered is
+ * skipped.
+ *
+ * @param everywhere also removes the registrations of other places, whose program is not on this machine
+ * @throws UserError if a file cannot be edited; FileError if one cannot be read
+ */
+export async function planDisable(
+  { agent, installer: of }: InstallableAgent,
+  scope: Scope,
+  context: Context,
+  everywhere = false,
+): Promise<DisablePlan> {
+  const installer = everywhere ? of : installerHere(of, context);
+  const { backupDir } = context.places;
+  const target = targetOf(context);
+  const self = { scope, ...(scope === "project" && { project: target.project }) };
+  const now = await installer.paths(scope, target);
+  // If an installer depends on which files exist, a recorded file may no longer be among them
+  const then = (await allRecords(backupDir)).filter(
+    (record) =>
+      record.agent === agent.source &&
+      !now.includes(record.path) &&
+      record.holders?.some((holder) => isSameHolder(holder, self)) === true,
+  );
+  const files = await readSettingsFiles([...now, ...then.map(({ path }) => path)]);
+  const known = await Promise.all(
+    files.map(async (file): Promise<Known> => {
+      const record = await recordOf(backupDir, file.path);
+      const holders = record === undefined ? [] : holdersOf(record);
+      return {
+        file,
+        record,
+        original: record === undefined ? undefined : await originalOf(backupDir, record),
+        others: holders.filter((holder) => !isSameHolder(holder, self)),
+        isOurs: holders.some((holder) => isSameHolder(holder, self)),
+      };
+    }),
+  );
+  // Skip broken files that do not mention us
+  const isNamed = known.some(namesUs) || installer.registered(files).length > 0;
+  const isKnown = known.some(({ isOurs }) => isOurs);
+  const asTheyAre = known.map((one) => ({ ...one, after: one.file.bytes }));
+  if (!isKnown && !isNamed) return { agent, installer, files: asTheyAre, enabled: false };
+  // Files that are unchanged since, or never mentioned us, need not be parsed
+  const mustEdit = known.some((one) => !isUntouched(one) && (one.isOurs || namesUs(one) || !isKnown));
+  const without = mustEdit ? edited(files, () => installer.remove(files)) : files;
+  const plans = known.map((one, index) => ({ ...one, after: afterOf(one, without[index]?.text) }));
+  return { agent, installer, files: plans, enabled: isKnown || plans.some(isChanged) };
+}
+
+type Known = Omit<FilePlan, "after">;
+
+const namesUs = ({ file }: Known): boolean => file.text?.includes("openhook-otel") === true;
+
+/** Only this registration has changed the file and its backup still exists: the original bytes are restored. */
+const isUntouched = ({ file, record, original, others }: Known): boolean =>
+  file.bytes === undefined ||
+  (record !== undefined &&
+    others.length === 0 &&
+    sha256(file.bytes) === record.afterSha256 &&
+    record.existed === (original !== undefined));
+
+function afterOf(one: Known, without: string | undefined): Uint8Array | undefined {
+  const { file, record, original } = one;
+  if (file.bytes === undefined) return undefined;
+  if (isUntouched(one)) return original;
+  if (without === file.text) return file.bytes;
+  // A file that had settings before us is emptied rather than deleted
+  const left = without === undefined && record?.existed !== false ? emptied(file) : without;
+  return left === undefined ? undefined : Buffer.from(left);
+}
+
+/** Whether the plan changes or removes the file. */
+export function isChanged({ file, after }: FilePlan): boolean {
+  if (file.bytes === undefined || after === undefined) return file.bytes !== after;
+  return !file.bytes.equals(after);
+}
+
+export const changedPaths = ({ files }: DisablePlan): readonly string[] =>
+  files.filter(isChanged).map(({ file }) => file.path);
+
+/** One line: what was disabled, in which files. */
+export function disabledText(plan: DisablePlan): string {
+  const { agent, files, enabled } = plan;
+  const there = files.filter(({ file }) => file.bytes !== undefined);
+  const paths = (there.length > 0 ? there : files).map(({ file }) => file.path);
+  if (!enabled) return `${agent.title}: not enabled in ${listed(paths)}\n`;
+  const changed = files.filter(isChanged);
+  if (changed.length === 0) return `${agent.title}: our entries were already gone from ${listed(paths)}\n`;
+  const done = ["restored", "removed"].flatMap((verb) => {
+    const those = changed.filter(({ after }) => (after === undefined) === (verb === "removed"));
+    return those.length === 0 ? [] : [`${verb} ${listed(those.map(({ file }) => file.path))}`];
+  });
+  return `${agent.title}: disabled, ${done.join(", ")}\n`;
+}

@@ -1,0 +1,55 @@
+import { basename } from "node:path";
+import { startIfThere } from "#agents/shared/settings/project-line.ts";
+import { isOurCommand } from "#agents/shared/settings/settings.ts";
+import type { HookCommand } from "#core/model/hook-command.ts";
+import { UserError } from "#kit/user-error.ts";
+
+/**
+ * The command line of hooks on Linux and macOS. Several agents run it in the shell that the user chose, and some do not document which,
+ * so one form serves sh, bash, zsh, fish, dash, ksh and tcsh: it has no assignment, which fish and tcsh refuse. For shells without `||` and
+ * `[` (nushell, elvish, PowerShell) sh runs the same line, which costs one more process.
+ *
+ * @param program as a shell reads it: it may be quoted, or begin with `~/`
+ * @param env `SHELL` decides whether sh must run it
+ * @throws UserError if sh must run it and the path has a character that the user's shell or sh would replace
+ */
+export function posixLine(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  const line = startIfThere(program, args.map(word));
+  // If the folder's name does not show that the line is ours, a comment does
+  const marked = isOurCommand(line) ? line : `${line} #openhook-otel`;
+  if (isLikeSh(env["SHELL"])) return marked;
+  if (!/["\\$`]/.test(marked)) return `sh -c "${marked}"`;
+  throw new UserError(
+    "E_STATE",
+    `the shell ${env["SHELL"]} cannot run a hook line that names ${program}: set OPENHOOK_OTEL_HOME to a folder without quotes, \\, $ and \` in its path`,
+  );
+}
+
+/** The words after the program. */
+export function posixArgs({ source, event, reply, drain }: Parameters<HookCommand>[0]): readonly string[] {
+  const flags = { yes: ["-d"], "if-waiting": ["-w"], soon: ["-s"], no: [] } as const;
+  return [
+    ...flags[drain],
+    source,
+    ...(event === undefined && reply === undefined ? [] : [event ?? ""]),
+    ...(reply === undefined ? [] : [reply]),
+  ];
+}
+
+/** Quotes any text for a POSIX shell and fish. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** One word of such a command line. */
+export const word = (text: string): string => (/^[\w.:/-]+$/.test(text) ? text : quoted(text));
+
+/** Whether a shell has `||`, `[` and `exec` as sh has them. Without `SHELL` agents use sh. */
+export const isLikeSh = (shell: string | undefined): boolean =>
+  shell === undefined || shell === "" || LIKE_SH.test(basename(shell));
+
+// --- internal ---
+
+const LIKE_SH = /^-?(?:r?bash|[rlp]?zsh|r?(?:m|ok|lok|pd)?ksh(?:93)?|d?ash|sh|yash|busybox|fish|t?csh)(?:-[\d.]+)?$/;

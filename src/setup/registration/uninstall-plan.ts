@@ -1,0 +1,121 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { allRecords, holdersOf } from "#config/backup.ts";
+import type { Context } from "#config/context.ts";
+import { changedPaths, type DisablePlan, planDisable } from "./disable-plan.ts";
+import { forEachAgent } from "./for-each-agent.ts";
+import { installedFolders, statusLinePathOf } from "./hook-program.ts";
+import { isManaged, managedFiles } from "./managed.ts";
+import { managedFolderOf } from "./managed-places.ts";
+import { managedProgramFiles } from "./managed-program.ts";
+import { type AgentLookup, type InstallableAgent, installableAgents, listed } from "./settings-edit.ts";
+import { RECORDED_AS, wrapperPathOf, wrappersHere } from "./wrappers.ts";
+
+/** What this program has left on this machine. */
+export interface UninstallPlan {
+  /** In the user's settings, and in those of every project that `enable` changed. */
+  readonly registrations: readonly Registered[];
+  /** Agents whose settings could not be read. */
+  readonly failed: readonly string[];
+  readonly wrappers: readonly string[];
+  /** The hook program, its configuration, and the programs for wrappers and status lines, as far as they exist. */
+  readonly programs: readonly string[];
+  /** Copies of this program. */
+  readonly copies: readonly string[];
+  /** What only `--purge` removes, as far as it exists. */
+  readonly stateDir: string | undefined;
+  readonly configPath: string | undefined;
+  /** What stays: the files of `stack`, and what `enable --managed` has installed for all users. */
+  readonly stackDir: string | undefined;
+  readonly managed: readonly string[];
+}
+
+export interface Registered {
+  readonly plan: DisablePlan;
+  /** `undefined` in user scope. */
+  readonly project: string | undefined;
+}
+
+/**
+ * Finds everything; changes nothing.
+ *
+ * @param complain gets the error of an agent whose settings cannot be read; the others are planned
+ */
+export async function planUninstall(
+  context: Context,
+  agents: AgentLookup,
+  complain: (error: unknown) => void,
+): Promise<UninstallPlan> {
+  const { places } = context;
+  const failed: string[] = [];
+  const known = await registrationsToCheck(context, agents);
+  const onFailure = (error: unknown, { agent, isRecorded }: (typeof known)[number]): void => {
+    // Broken settings of an agent that was never enabled are no matter of ours
+    if (!isRecorded) return;
+    failed.push(agent.source);
+    complain(error);
+  };
+  const plans = await forEachAgent(known, onFailure, async (one) => {
+    const there = one.project === undefined ? context : { ...context, cwd: one.project };
+    const plan = await planDisable(one, one.project === undefined ? "user" : "project", there);
+    return { plan, project: one.project };
+  });
+  const stackDir = join(dirname(places.configPath), "stack");
+  return {
+    registrations: plans.filter(({ plan }) => plan.enabled),
+    failed,
+    wrappers: await wrappersHere(context),
+    programs: [places.hookPath, places.hookConfPath, statusLinePathOf(context), wrapperPathOf(places)].filter((path) =>
+      existsSync(path),
+    ),
+    copies: await installedFolders(places),
+    stateDir: existsSync(places.stateDir) ? places.stateDir : undefined,
+    configPath: existsSync(places.configPath) ? places.configPath : undefined,
+    stackDir: existsSync(stackDir) ? stackDir : undefined,
+    managed: await managedPaths(context, agents),
+  };
+}
+
+/** What will be removed, one line each; empty if there is nothing. */
+export function planLines(plan: UninstallPlan, isPurge: boolean): readonly string[] {
+  return [
+    ...plan.registrations.map(({ plan: one, project }) => {
+      const paths = changedPaths(one);
+      const where = paths.length > 0 ? `from ${listed(paths)}` : "(already gone, only the record of it is left)";
+      return `the hooks of ${one.agent.title} ${where}${project === undefined ? "" : ` in ${project}`}`;
+    }),
+    ...plan.wrappers.map((path) => `the wrapper ${path}`),
+    ...(plan.programs.length > 0 ? [`the hook program: ${listed(plan.programs)}`] : []),
+    ...plan.copies.map((folder) => `the copy of this program in ${folder}`),
+    ...(isPurge && plan.stateDir !== undefined ? [`all collected data in ${plan.stateDir}`] : []),
+    ...(isPurge && plan.configPath !== undefined ? [`your settings in ${plan.configPath}`] : []),
+  ];
+}
+
+// --- internal ---
+
+async function registrationsToCheck(context: Context, agents: AgentLookup) {
+  const records = (await allRecords(context.places.backupDir)).filter(({ agent }) => agent !== RECORDED_AS);
+  const user = (await installableAgents("user", agents)).map((one) => ({
+    ...one,
+    project: undefined as string | undefined,
+    isRecorded: records.some(({ agent }) => agent === one.agent.source),
+  }));
+  const byProject = new Map<string, InstallableAgent & { project: string; isRecorded: boolean }>();
+  const inProjects = await installableAgents("project", agents);
+  for (const record of records) {
+    const one = inProjects.find(({ agent }) => agent.source === record.agent);
+    for (const { scope, project = context.cwd } of holdersOf(record)) {
+      if (one === undefined || scope !== "project") continue;
+      byProject.set(`${record.agent}\n${project}`, { ...one, project, isRecorded: true });
+    }
+  }
+  return [...user, ...byProject.values()];
+}
+
+async function managedPaths(context: Context, agents: AgentLookup): Promise<readonly string[]> {
+  const files = await managedFiles([], context, agents).catch(() => []);
+  const program = await managedProgramFiles(context.platform);
+  const isThere = program.files.length + program.folders.length > 0;
+  return [...files.filter(isManaged).map(({ path }) => path), ...(isThere ? [managedFolderOf(context.platform)] : [])];
+}

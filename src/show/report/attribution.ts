@@ -1,0 +1,145 @@
+import { commitKey, DEFAULT_BRANCHES, isNotedBranch, isSameCommit, notedBranch } from "#core/model/change-facts.ts";
+import type { Certainty, StoredChange, StoredCommit } from "#core/model/changes.ts";
+import { storedChanges, storedCommits } from "#store/changes.ts";
+import type { Database } from "#store/database.ts";
+import type { ChangeDimension } from "./dimensions.ts";
+
+/** What a moment of a session led to. Absent: none, or unknown. */
+export interface Attributed {
+  readonly commit?: StoredCommit;
+  readonly branch?: StoredChange;
+  readonly ticket?: StoredChange;
+  /** The pull request, otherwise the ticket, otherwise the branch. */
+  readonly change?: StoredChange;
+}
+
+/**
+ * Assigns each moment of a session to one commit or none, and to one change or none, so that sums over commits and changes are the sum
+ * over sessions. See docs/decisions/0044.
+ */
+export class Attribution {
+  readonly #commits: ReadonlyMap<number, readonly StoredCommit[]>;
+  readonly #changes: ReadonlyMap<number, readonly StoredChange[]>;
+  /** Pull requests by repository and branch, in all sessions. */
+  readonly #pulls: ReadonlyMap<string, readonly StoredChange[]>;
+  readonly #known = new Map<string, Attributed>();
+
+  constructor(commits: readonly StoredCommit[], changes: readonly StoredChange[]) {
+    this.#commits = bySession(ownCommits(commits));
+    this.#changes = bySession(changes);
+    this.#pulls = grouped(
+      changes.filter(({ changeKind, branch }) => changeKind === "pull_request" && branch !== undefined),
+      (one) => branchKey(one.repository, one.branch),
+    );
+  }
+
+  /** With all commits and changes in the store. */
+  static of(db: Database): Attribution {
+    return new Attribution(storedCommits(db), storedChanges(db));
+  }
+
+  /** What a session led to by its work at a time. @param session its row in the store */
+  at(session: number, timeMs: number): Attributed {
+    const commits = this.#commits.get(session) ?? [];
+    const changes = this.#changes.get(session) ?? [];
+    if (commits.length + changes.length === 0) return NOTHING;
+    const key = `${session} ${timeMs}`;
+    const known = this.#known.get(key) ?? this.#find(commits, changes, timeMs);
+    this.#known.set(key, known);
+    return known;
+  }
+
+  #find(commits: readonly StoredCommit[], changes: readonly StoredChange[], timeMs: number): Attributed {
+    const next = (certainty: Certainty) => commits.find((one) => one.certainty === certainty && one.timeMs >= timeMs);
+    const commit = next("observed") ?? next("inferred");
+    const checkedOut = branchAt(changes, timeMs);
+    const branch = checkedOut === undefined || DEFAULT_BRANCHES.has(checkedOut.change) ? undefined : checkedOut;
+    const tickets = changes.filter(({ changeKind }) => changeKind === "ticket");
+    // A ticket in the commit's message is more reliable than one in the name of its branch
+    const ticket =
+      tickets.find(
+        (one) => one.commit !== undefined && commit !== undefined && isSameCommit(one.commit, commit.commit),
+      ) ?? tickets.find((one) => one.commit === undefined && one.branch === branch?.change);
+    const ofBranch = this.#pulls.get(branchKey(branch?.repository, branch?.change)) ?? [];
+    const ofSession = changes.filter((one) => one.changeKind === "pull_request" && one.branch === undefined);
+    const pull =
+      nearest(branch === undefined ? [] : ofBranch, timeMs) ??
+      nearest(
+        ofSession.filter(({ isCreated }) => isCreated === true),
+        timeMs,
+      );
+    const change = pull ?? ticket ?? branch;
+    return {
+      ...(commit !== undefined && { commit }),
+      ...(branch !== undefined && { branch }),
+      ...(ticket !== undefined && { ticket }),
+      ...(change !== undefined && { change }),
+    };
+  }
+}
+
+/** Without inferred commits that another session is known to have made: several can work in one folder. */
+export function ownCommits(commits: readonly StoredCommit[]): readonly StoredCommit[] {
+  const observed = new Set(commits.flatMap((one) => (one.certainty === "observed" ? [commitKey(one.commit)] : [])));
+  return commits.filter((one) => one.certainty === "observed" || !observed.has(commitKey(one.commit)));
+}
+
+/** The key of a report's row. @returns `null` for none */
+export function changeKeyOf(dimension: ChangeDimension, attributed: Attributed): string | null {
+  if (dimension === "commit") return attributed.commit?.commit ?? null;
+  const change = attributed[dimension];
+  return change === undefined ? null : nameOfChange(change);
+}
+
+/**
+ * What distinguishes a commit or change from all others. A ticket is one in all repositories; the number of a pull request and the name
+ * of a branch belong to one.
+ */
+export function identityOf(one: StoredCommit | StoredChange): string {
+  if (!("changeKind" in one)) return one.commit;
+  if (one.url !== undefined) return one.url;
+  return `${one.changeKind} ${one.changeKind === "ticket" ? "" : (one.repository ?? "")} ${one.change}`;
+}
+
+/** `acme/shop#12`, `SHOP-12`, `fix/x`. */
+export function nameOfChange({ changeKind, change, url }: Pick<StoredChange, "changeKind" | "change" | "url">): string {
+  if (changeKind !== "pull_request" && changeKind !== "issue") return change;
+  if (url === undefined || !URL.canParse(url)) return `#${change}`;
+  const parts = new URL(url).pathname.split("/").filter((part) => part !== "" && part !== "-");
+  return `${parts.slice(0, -2).join("/")}${url.includes("/merge_requests/") ? "!" : "#"}${change}`;
+}
+
+// --- internal ---
+
+const NOTHING: Attributed = {};
+
+const branchKey = (repository: number | undefined, branch: string | undefined): string =>
+  `${repository ?? ""} ${branch ?? ""}`;
+
+const bySession = <T extends { readonly session: number }>(all: readonly T[]): ReadonlyMap<number, readonly T[]> =>
+  grouped(all, ({ session }) => session);
+
+function grouped<T, K>(all: readonly T[], keyOf: (one: T) => K): ReadonlyMap<K, readonly T[]> {
+  const groups = new Map<K, T[]>();
+  for (const one of all) {
+    const group = groups.get(keyOf(one));
+    if (group === undefined) groups.set(keyOf(one), [one]);
+    else group.push(one);
+  }
+  return groups;
+}
+
+/**
+ * The branch that was checked out: as the transcript notes each change of it, otherwise as HEAD named it, otherwise the only one that
+ * the transcript names for the whole session.
+ */
+function branchAt(changes: readonly StoredChange[], timeMs: number): StoredChange | undefined {
+  const noted = notedBranch(changes, timeMs);
+  if (noted?.certainty === "observed") return noted;
+  const ofHead = changes.filter((one) => one.changeKind === "branch" && !isNotedBranch(one));
+  return nearest(ofHead, timeMs) ?? noted;
+}
+
+/** The first at or after a time, otherwise the last before it. @param sorted by time */
+const nearest = <T extends { readonly timeMs: number }>(sorted: readonly T[], timeMs: number): T | undefined =>
+  sorted.find((one) => one.timeMs >= timeMs) ?? sorted.at(-1);

@@ -1,0 +1,86 @@
+import type { Agent } from "#core/model/agent.ts";
+import type { Certainty, StoredCommit } from "#core/model/changes.ts";
+import { storedCommits } from "#store/changes.ts";
+import type { Database } from "#store/database.ts";
+import { outcomeFinder, type StoredOutcome } from "#store/outcomes.ts";
+import { Attribution, identityOf } from "./attribution.ts";
+import type { NamedChange } from "./find-change.ts";
+import { unpricedModels } from "./no-price.ts";
+import { inReadingOrder } from "./text/usage-order.ts";
+import { usageByGroupings } from "./usage.ts";
+import type { UsageReport } from "./usage-report.ts";
+import type { UsageRow } from "./usage-row.ts";
+
+/** A commit of sessions, with what became of it. */
+export interface KnownCommit {
+  /** All digits if they are known. */
+  readonly commit: string;
+  readonly timeMs: number;
+  /** `observed` if one session observed it. */
+  readonly certainty: Certainty;
+  /** Absent: not checked yet. */
+  readonly outcome?: StoredOutcome;
+}
+
+/** What a commit or change cost; the rows are its sessions, each with the part of its work that led to it. */
+export interface ChangeReport extends UsageReport {
+  readonly change: NamedChange;
+  readonly agents: readonly UsageRow[];
+  readonly models: readonly UsageRow[];
+  /** Those that belong to it, by time. */
+  readonly commits: readonly KnownCommit[];
+}
+
+/** Sums up what led to a commit or change: the same figures as its row in `report`. */
+export function changeReport(db: Database, agents: readonly Agent[], change: NamedChange): ChangeReport {
+  const { ledTo } = change;
+  const ways = [[], ["session"], ["agent"], ["model"]] as const;
+  const [[total] = [], rows = [], byAgent = [], models = []] = usageByGroupings(db, { agents }, { ledTo }, ways).map(
+    (found, at) => inReadingOrder(ways[at] ?? [], found),
+  );
+  return {
+    change,
+    rows,
+    leftOut: 0,
+    total,
+    agents: byAgent,
+    models,
+    unpriced: unpricedModels(db, models),
+    commits: commitsOf(db, change),
+  };
+}
+
+/** A commit counts once, however many sessions know it. */
+export function knownCommits(db: Database, commits: readonly StoredCommit[]): readonly KnownCommit[] {
+  const outcomeOf = outcomeFinder(db, commits);
+  const known = new Map<string, KnownCommit>();
+  for (const one of commits) {
+    const outcome = outcomeOf(one);
+    const commit = outcome?.id ?? one.commit;
+    const before = known.get(commit);
+    const certainty = before?.certainty === "observed" ? "observed" : one.certainty;
+    const timeMs = Math.min(one.timeMs, before?.timeMs ?? one.timeMs);
+    known.set(commit, { commit, timeMs, certainty, ...(outcome !== undefined && { outcome }) });
+  }
+  return [...known.values()].toSorted((a, b) => a.timeMs - b.timeMs);
+}
+
+// --- internal ---
+
+function commitsOf(db: Database, { ledTo: { dimension, identities } }: NamedChange): readonly KnownCommit[] {
+  const commits = storedCommits(db);
+  if (dimension === "commit") {
+    return knownCommits(
+      db,
+      commits.filter((one) => identities.has(identityOf(one))),
+    );
+  }
+  const attribution = Attribution.of(db);
+  return knownCommits(
+    db,
+    commits.filter((one) => {
+      const of = attribution.at(one.session, one.timeMs)[dimension];
+      return of !== undefined && identities.has(identityOf(of));
+    }),
+  );
+}

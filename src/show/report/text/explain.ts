@@ -1,0 +1,55 @@
+import { describePrices } from "#core/telemetry/cost.ts";
+import { localTime } from "#kit/text/figures.ts";
+import { flow, type Piece, printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
+import type { Explanation } from "../explain.ts";
+import { findingsOf } from "../findings.ts";
+import { listPriceNote } from "../list-price.ts";
+import { unknownsOf } from "../unknowns.ts";
+import { moneyTable, timeTable } from "./explain-tables.ts";
+import { resultSentences } from "./session-results.ts";
+
+/** An explanation for people: what the session led to, findings, where the time went, where the money went, notes. @param title the agent's */
+export function* explanationLines(explanation: Explanation, title: string, terminal: Terminal): Generator<string> {
+  yield* flow(identity(explanation, title), terminal);
+  const findings = findingsOf(explanation).slice(0, MAX_FINDINGS);
+  const sentences = [...resultSentences(explanation.results), ...findings.map(({ text }) => text)];
+  if (sentences.length > 0) yield "";
+  for (const text of sentences) yield* wrapped({ text: "- ", style: "dim" }, text, terminal);
+  for (const lines of [timeTable(explanation, terminal), moneyTable(explanation, terminal)]) {
+    yield* afterSpace(lines);
+  }
+  const notes = [
+    ...unknownsOf(explanation),
+    ...(explanation.money.total.costNanoUsd === undefined
+      ? []
+      : [...(explanation.view.onSubscription === true ? [listPriceNote([printable(title)])] : []), describePrices()]),
+  ];
+  if (notes.length > 0) yield "";
+  for (const note of notes) yield* wrapped({ text: "" }, note, terminal);
+}
+
+// --- internal ---
+
+/** With the tables below, this fills a screen. */
+const MAX_FINDINGS = 5;
+
+function* afterSpace(lines: Iterable<string>): Generator<string> {
+  let isFirst = true;
+  for (const line of lines) {
+    if (isFirst) yield "";
+    isFirst = false;
+    yield line;
+  }
+}
+
+function identity({ view }: Explanation, title: string): readonly (readonly Piece[])[] {
+  const { stored, facts, segments } = view;
+  const version = stored.agentVersion === undefined ? "" : ` ${stored.agentVersion}`;
+  const branch = facts.repository?.branch === undefined ? "" : `@${facts.repository.branch}`;
+  return [
+    [{ text: printable(title), style: "bold" }, { text: printable(version) }],
+    ...(facts.repository === undefined ? [] : [[{ text: printable(`${facts.repository.name}${branch}`) }]]),
+    [{ text: printable(stored.sessionId) }],
+    [{ text: `started ${localTime(segments[0]?.startMs ?? stored.firstMs)}` }],
+  ];
+}

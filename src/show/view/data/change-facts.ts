@@ -1,0 +1,89 @@
+import { isNotedBranch } from "#core/model/change-facts.ts";
+import type { StoredCommit } from "#core/model/changes.ts";
+import { KEPT_AFTER_DAYS } from "#core/model/outcomes.ts";
+import { storedChanges, storedCommits } from "#store/changes.ts";
+import type { Database } from "#store/database.ts";
+import { type OutcomeFigures, outcomeFigures, outcomeReader } from "#store/outcome-summary.ts";
+import { nameOfChange } from "../../report/attribution.ts";
+import type { ChangeOutcome } from "../wire/changes.ts";
+
+/** What is stored of commits and changes themselves, by the names that figures have. */
+export class ChangeFacts {
+  readonly #commits = new Map<string, StoredCommit[]>();
+  readonly #changes = new Map<string, { readonly lastMs: number; readonly url: string | null }>();
+  readonly #outcomesOf: ReturnType<typeof outcomeReader>;
+
+  constructor(db: Database) {
+    this.#outcomesOf = outcomeReader(db);
+    for (const one of storedCommits(db)) {
+      if (this.#commits.get(one.commit)?.push(one) === undefined) this.#commits.set(one.commit, [one]);
+    }
+    const ends = lastActivities(db);
+    for (const one of storedChanges(db).toReversed()) {
+      const name = nameOfChange(one);
+      const known = this.#changes.get(name);
+      const url = known?.url ?? (isWebAddress(one.url) ? one.url : null);
+      // A branch that a transcript names counts until the session's next branch, or else until its last activity
+      const lastMs = isNotedBranch(one) ? (ends.get(one.session) ?? one.timeMs) : one.timeMs;
+      if (isNotedBranch(one)) ends.set(one.session, one.timeMs);
+      this.#changes.set(name, { lastMs: Math.max(lastMs, known?.lastMs ?? 0), url });
+    }
+  }
+
+  urlOf(name: string): string | null {
+    return this.#changes.get(name)?.url ?? null;
+  }
+
+  /** When the change was seen last, or its last commit was made; `null`: unknown. */
+  lastMs(name: string, commits: readonly string[]): number | null {
+    const change = this.#changes.get(name);
+    const times = [
+      ...this.#factsOf(commits).map(({ timeMs }) => timeMs),
+      ...(change === undefined ? [] : [change.lastMs]),
+    ];
+    return times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b));
+  }
+
+  outcomeOf(commits: readonly string[]): ChangeOutcome | null {
+    const known = this.#outcomesOf(this.#factsOf(commits));
+    if (known.length === 0) return null;
+    const { kept, linesWritten: _, ...figures } = outcomeFigures(known);
+    const [only] = known.length === 1 ? known : [];
+    return { ...figures, kept: longestKept(kept), note: noteOf(only?.outcome) };
+  }
+
+  #factsOf = (commits: readonly string[]): readonly StoredCommit[] =>
+    commits.flatMap((commit) => this.#commits.get(commit) ?? []);
+}
+
+// --- internal ---
+
+/** When sessions whose transcripts name branches were last active, by their numbers. */
+const lastActivities = (db: Database): Map<number, number> =>
+  new Map(
+    db
+      .prepare("SELECT id, last_ms FROM sessions WHERE id IN (SELECT session FROM changes WHERE how = 'transcript')")
+      .all()
+      .map((row) => [Number(row["id"]), Number(row["last_ms"])]),
+  );
+
+function longestKept(kept: OutcomeFigures["kept"]): ChangeOutcome["kept"] {
+  const days = KEPT_AFTER_DAYS.findLast((one) => kept[one].written > 0);
+  return days === undefined ? null : { days, ...kept[days] };
+}
+
+function noteOf(
+  outcome:
+    | { readonly rewritten?: { readonly by: string }; readonly revertedBy?: string; readonly reason?: string }
+    | undefined,
+): string | null {
+  if (outcome?.revertedBy !== undefined) return `by ${outcome.revertedBy.slice(0, SHOWN_DIGITS)}`;
+  if (outcome?.rewritten !== undefined) return `as ${outcome.rewritten.by.slice(0, SHOWN_DIGITS)}`;
+  return outcome?.reason ?? null;
+}
+
+const SHOWN_DIGITS = 10;
+
+/** What agents printed becomes a link only if it leads to a web page. */
+const isWebAddress = (url: string | undefined): url is string =>
+  url !== undefined && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);

@@ -1,0 +1,208 @@
+import { sumKnown } from "#kit/known.ts";
+import type { Database } from "#store/database.ts";
+import type { SessionSource } from "#store/sessions/read-session.ts";
+import type { StoredSession } from "#store/sessions.ts";
+import type { Dimension } from "../../report/dimensions.ts";
+import { inReadingOrder } from "../../report/text/usage-order.ts";
+import { usageByGroupings } from "../../report/usage.ts";
+import type { UsageRow } from "../../report/usage-row.ts";
+import type {
+  ChangeDimension,
+  ChangePart,
+  ChangeRow,
+  ChangeSort,
+  ChangesDocument,
+  SessionChange,
+} from "../wire/changes.ts";
+import type { UsageFigures } from "../wire/figures.ts";
+import { ChangeFacts } from "./change-facts.ts";
+import { type FiguresDeps, type FiguresQuery, figuresOf, firstMs, nameOfKey } from "./figures.ts";
+
+export interface ChangesQuery extends Omit<FiguresQuery, "model"> {
+  readonly by: ChangeDimension;
+  /** Only work of this session, by its number in the store. */
+  readonly session?: number;
+  /** Only this change. */
+  readonly key?: string;
+  /** Searched in names, repositories and agents; case-insensitive. */
+  readonly text?: string;
+  readonly sort: ChangeSort;
+  readonly limit: number;
+}
+
+/**
+ * What commits, pull requests, branches or tickets cost, with the sessions behind them and what became of their commits. The figures are
+ * those of `report`: each call belongs to one row or to none.
+ */
+export function changesOver(
+  db: Database,
+  deps: FiguresDeps,
+  { nowMs: _, key, text, sort, limit, ...query }: ChangesQuery,
+): ChangesDocument {
+  const { by } = query;
+  const sinceMs = query.sinceMs ?? firstMs(db) ?? 0;
+  const facts = new ChangeFacts(db);
+  const { total, without, changes } = figuresByChange(db, deps, facts, { ...query, sinceMs });
+  const matching = changes.filter((one) => (key === undefined || one.name === key) && contains(one, text));
+  if (sort === "recent") matching.sort((a, b) => (b.timeMs ?? 0) - (a.timeMs ?? 0));
+  const shown = matching.slice(0, limit);
+  const sessionNames = namesOfSessions(
+    db,
+    shown.flatMap(({ sessions }) => valuesOf(sessions, "session")),
+  );
+  return {
+    kind: "changes",
+    by,
+    sinceMs,
+    rows: shown.map(
+      ({ name, row, repositories, agents, timeMs, commits, sessions }): ChangeRow => ({
+        key: name,
+        url: facts.urlOf(name),
+        certainty: row.certainty ?? "inferred",
+        repositories,
+        agents,
+        timeMs,
+        figures: figuresOf(row),
+        outcome: facts.outcomeOf(commits),
+        sessions: inReadingOrder(["session"], sessions).flatMap((part): readonly ChangePart[] => {
+          const session = sessionNames.get(part.key.session ?? "");
+          if (session === undefined) return [];
+          return [{ ...session, agent: nameOfKey(deps, "agent", session.source) ?? "", figures: figuresOf(part) }];
+        }),
+      }),
+    ),
+    rowCount: matching.length,
+    withCost: costOf(changes.map(({ row }) => figuresOf(row))),
+    without: without === undefined ? null : figuresOf(without),
+    total: total === undefined ? null : figuresOf(total),
+    outcome: facts.outcomeOf(changes.flatMap(({ commits }) => commits)),
+    choices: deps.filterValues(db).choices,
+  };
+}
+
+/** The changes of one session and its commits, the most expensive first. */
+export function changesOfSession(
+  db: Database,
+  deps: Pick<SessionSource, "agents">,
+  { id }: Pick<StoredSession, "id">,
+): readonly SessionChange[] {
+  const groupings = ["change", "commit"] as const;
+  const found = usageByGroupings(
+    db,
+    deps,
+    { session: id },
+    groupings.map((by) => [by]),
+  );
+  return groupings.flatMap((by, i) =>
+    inReadingOrder([by], found[i] ?? []).flatMap((row): readonly SessionChange[] => {
+      const key = row.key[by] ?? null;
+      const { costNanoUsd } = figuresOf(row).sums;
+      return key === null ? [] : [{ by, key, certainty: row.certainty ?? "inferred", costNanoUsd }];
+    }),
+  );
+}
+
+// --- internal ---
+
+/** One commit, pull request, branch or ticket. */
+interface Change {
+  readonly name: string;
+  readonly row: UsageRow;
+  readonly repositories: readonly string[];
+  /** Titles. */
+  readonly agents: readonly string[];
+  readonly commits: readonly string[];
+  /** Its figures by session. */
+  readonly sessions: readonly UsageRow[];
+  /** @see ChangeFacts.lastMs */
+  readonly timeMs: number | null;
+}
+
+/** All changes in reading order, the figures that belong to none, and the total of both. */
+function figuresByChange(
+  db: Database,
+  deps: FiguresDeps,
+  facts: ChangeFacts,
+  query: Omit<ChangesQuery, "nowMs" | "key" | "text" | "sort" | "limit">,
+): { readonly total?: UsageRow; readonly without?: UsageRow; readonly changes: readonly Change[] } {
+  const { by } = query;
+  const groupings: readonly (readonly Dimension[])[] = [
+    [],
+    [by],
+    [by, "agent"],
+    [by, "repository"],
+    [by, "session"],
+    by === "commit" ? [by] : [by, "commit"],
+  ];
+  const [[total] = [], all = [], ...parts] = usageByGroupings(db, deps, query, groupings);
+  const [agents, repositories, sessions, commits] = parts.map((rows) => partsBy(by, rows));
+  const without = all.find((row) => row.key[by] == null);
+  const changes = inReadingOrder([by], all).flatMap((row): readonly Change[] => {
+    const name = row.key[by] ?? null;
+    if (name === null) return [];
+    const commitsOfChange = valuesOf(commits?.get(name), "commit");
+    return [
+      {
+        name,
+        row,
+        repositories: valuesOf(repositories?.get(name), "repository"),
+        agents: valuesOf(agents?.get(name), "agent").map((agent) => nameOfKey(deps, "agent", agent) ?? agent),
+        commits: commitsOfChange,
+        sessions: sessions?.get(name) ?? [],
+        timeMs: facts.lastMs(name, commitsOfChange),
+      },
+    ];
+  });
+  return { ...(total && { total }), ...(without && { without }), changes };
+}
+
+/** Whether a name of the change contains the text. */
+function contains({ name, repositories, agents }: Change, text: string | undefined): boolean {
+  const searched = text?.toLowerCase();
+  return (
+    searched === undefined || [name, ...repositories, ...agents].some((part) => part.toLowerCase().includes(searched))
+  );
+}
+
+/** Rows by a change and something else, by the change. */
+function partsBy(by: ChangeDimension, rows: readonly UsageRow[]): ReadonlyMap<string, readonly UsageRow[]> {
+  const parts = new Map<string, UsageRow[]>();
+  for (const row of rows) {
+    const name = row.key[by] ?? null;
+    if (name === null) continue;
+    if (parts.get(name)?.push(row) === undefined) parts.set(name, [row]);
+  }
+  return parts;
+}
+
+/** The known values of a dimension. */
+const valuesOf = (rows: readonly UsageRow[] = [], dimension: Dimension): readonly string[] => [
+  ...new Set(rows.flatMap(({ key }) => key[dimension] ?? [])),
+];
+
+function costOf(all: readonly UsageFigures[]): ChangesDocument["withCost"] {
+  const costs = all.map(({ sums }) => sums.costNanoUsd);
+  return {
+    costNanoUsd: all.length === 0 ? 0 : (sumKnown(costs.map((cost) => cost ?? undefined)) ?? null),
+    costIsLowerBound: costs.includes(null) || all.some(({ sums }) => sums.costIsLowerBound),
+  };
+}
+
+/** Sessions by their names in figures (`source/id`). */
+function namesOfSessions(
+  db: Database,
+  names: readonly string[],
+): ReadonlyMap<string, { readonly source: string; readonly sessionId: string }> {
+  const rows = db
+    .prepare(
+      `SELECT source, session_id, source || '/' || session_id AS name FROM sessions
+       WHERE source || '/' || session_id IN (SELECT value FROM json_each(?))`,
+    )
+    .all(JSON.stringify(names));
+  return new Map(
+    rows.map(({ name, source, session_id }) => [
+      String(name),
+      { source: String(source), sessionId: String(session_id) },
+    ]),
+  );
+}

@@ -1,0 +1,72 @@
+import type { Failures } from "../../../../kit/text/failure-share.ts";
+import type { RunningSession } from "../../wire/home.ts";
+import { failureClass } from "../figures/failures.ts";
+import { Cost, InOut } from "../figures/figures.tsx";
+import { useNow } from "../hooks/use-now.ts";
+import { Pair } from "../parts/pair.tsx";
+import { hrefOf } from "../route.ts";
+import { placeOf } from "../sessions/place.ts";
+import { duration, plural } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
+
+/** Sessions in which an agent works now or waits for the user, with what it does and what it has cost so far. */
+export function Running({ running, usual }: { running: readonly RunningSession[]; usual: Failures }) {
+  const nowMs = useNow(running.length > 0, 1000);
+  if (running.length === 0) return null;
+  return (
+    <section class="running" aria-labelledby="running">
+      <h2 id="running">Running now</h2>
+      <ul>
+        {running.map(({ row, turnStartMs, tools }) => (
+          <li key={`${row.source}/${row.sessionId}`} class={turnStartMs === null ? "idle" : "busy"}>
+            <a href={hrefOf("session", { source: row.source, id: row.sessionId })}>
+              <span class="agent">{safeText(row.agent)}</span> {safeText(placeOf(row))}
+              {row.branch === null ? null : <span class="branch">{safeText(row.branch)}</span>}
+            </a>
+            {row.prompt === null ? null : <span class="prompt">{safeText(row.prompt)}</span>}
+            <span class="doing">
+              {turnStartMs === null ? (
+                `Waiting for you, ${duration(nowMs - row.lastMs)}`
+              ) : (
+                <Doing tools={tools} nowMs={nowMs} />
+              )}
+            </span>
+            <dl>
+              <Pair name="Cost so far">
+                <Cost of={row.sums} />
+              </Pair>
+              <Pair name="Tokens">
+                <InOut of={row.sums} />
+              </Pair>
+              <Pair name={turnStartMs === null ? "Session" : `Turn ${row.turns}`}>
+                {duration(nowMs - (turnStartMs ?? row.startMs))}
+              </Pair>
+              <Pair name="Tools">
+                {row.toolCalls}
+                {row.failedTools > 0 ? (
+                  <span class={failureClass({ failed: row.failedTools, calls: row.toolCalls }, usual)}>
+                    , {row.failedTools} failed
+                  </span>
+                ) : null}
+              </Pair>
+            </dl>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+// --- internal ---
+
+function Doing({ tools, nowMs }: { tools: RunningSession["tools"]; nowMs: number }) {
+  const [first] = tools;
+  if (first === undefined) return <>Waiting for the model</>;
+  const more = tools.length - 1;
+  return (
+    <>
+      Running <b>{safeText(first.name)}</b>
+      {more > 0 ? ` and ${plural(more, "more tool")}` : ""}, {duration(nowMs - first.startMs)}
+    </>
+  );
+}
