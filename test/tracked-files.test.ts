@@ -9,7 +9,7 @@ const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const KNOWN: readonly RegExp[] = [
   // The root: packaging, tools' settings, texts
   /^(?:package|package-lock|tsconfig|biome)\.json$/,
-  /^(?:vitest\.config\.ts|\.dependency-cruiser\.cjs|\.gitignore|\.npmrc|LICENSE)$/,
+  /^(?:vitest\.config\.ts|\.dependency-cruiser\.cjs|\.git(?:ignore|attributes)|\.npmrc|LICENSE)$/,
   /^(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md$/,
   /^\.ci\/run$/,
   /^\.github\/(?:[\w-]+\/)?[\w-]+\.(?:ya?ml|md)$/,

@@ -125,7 +125,14 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/view/prompts.test.ts":
     "first prompt lines in the page's data; transcripts/prompt-lines.test.ts reads them from the agents' files",
   "test/view/page.test.ts": "the page in Chromium; view/server.test.ts has the data",
+  "test/view/opened.test.ts": "the file that opens the page, in Chromium; view/command.test.ts has what is opened",
 };
+
+/** Tests in a browser, which are left out if the environment says that there is none: `CHROMIUM=none`. */
+export const BROWSER_FILES: readonly string[] =
+  process.env["CHROMIUM"] === "none"
+    ? ["export", "live", "opened", "page", "prompts"].map((name) => `test/view/${name}.test.ts`)
+    : [];
 
 /** Files that replace modules or globals. Each runs in a separate process; the others of `npm test` share three. */
 export const ISOLATED_FILES: readonly string[] = [
