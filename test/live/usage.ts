@@ -37,7 +37,7 @@ export function servedUsage(served: readonly Served[], scenario: Scenario, progr
     const isKilled = part.some((call) => call.tools.some(({ status }) => status === "unfinished"));
     const isLost = isRunLost || (isKilled && reportsLess?.usageOfKilledCalls);
     const figures = isLost ? undefined : sumOf(part.map(({ usage }) => figuresOf(usage, program)));
-    return { caller: part[0]?.caller ?? "main", figures };
+    return { caller: part[0]?.caller ?? "main", figures, counted: isLost ? 0 : part.length };
   });
   const tools = served.flatMap(({ caller, tools: uses }) => uses.map((use) => ({ caller, ...use })));
   const sum = sumOf(calls.flatMap(({ figures }) => figures ?? []));
@@ -55,11 +55,17 @@ export function servedUsage(served: readonly Served[], scenario: Scenario, progr
     roots: sumOnRoots,
     counters: {
       ...sum,
-      calls: reportsLess?.usageOfCalls ? 0 : calls.length,
+      calls: countedCalls(calls, program),
       tools: countsOf(tools.map(({ status }) => status)),
     },
     strays: [],
   };
+}
+
+/** Of a run without usage of its calls, an agent reports how many there were, or not even that. */
+function countedCalls(parts: readonly { readonly counted: number }[], { reportsLess }: Program): number {
+  if (reportsLess?.usageOfCalls === undefined) return parts.length;
+  return reportsLess.usageOfCalls === "number" ? parts.reduce((sum, { counted }) => sum + counted, 0) : 0;
 }
 
 /** Usage that the backend received. */

@@ -125,9 +125,14 @@ export class Machine {
     return stdout.split("\n").flatMap((line) => (ours.test(line) ? [Number.parseInt(line, 10)] : []));
   }
 
-  /** Waits until every process of this home has ended. */
+  /** Waits until every process of this home has ended. Twice, because `ps` sees no environment of a process that just starts. */
   async quiet(): Promise<void> {
-    await until("every drain has ended", () => this.running().length === 0, 30_000);
+    const isQuiet = async (): Promise<boolean> => {
+      if (this.running().length > 0) return false;
+      await sleep(200);
+      return this.running().length === 0;
+    };
+    await until("every drain has ended", isQuiet, 30_000);
   }
 
   async remove(): Promise<void> {

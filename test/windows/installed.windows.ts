@@ -88,7 +88,9 @@ test("an update while hooks and drains run: every event is stored once, and hook
     ],
     true,
   );
-  expect(results.map(({ code, stderr }) => [code, stderr])).toEqual(results.map(() => [0, ""]));
+  // A drain may find the other one at work
+  const ends = results.map(({ code, stderr }) => [code, stderr.replace(/^openhook-otel: another drain is .+\n/, "")]);
+  expect(ends).toEqual(results.map(() => [0, ""]));
   expect(programOf(state)).toBe(`${env.LOCALAPPDATA}\\openhook-otel\\${NEWER}\\dist\\openhook-otel.cjs`);
   // Drains that started before the update still find all of their parts
   expect(filesIn(join(state, VERSION))).toEqual(before);

@@ -14,7 +14,7 @@ export const droid: Program = {
   api: openaiChat,
   model: MODEL,
   exitCodeIs: "error",
-  reportsLess: { usageOfCalls: true, reasoning: true },
+  reportsLess: { usageOfCalls: "nothing", reasoning: true },
   cannot: { resume: "it asks its vendor's server for the session, which needs an account" },
   environment: () => ({
     FACTORY_DROID_AUTO_UPDATE_ENABLED: "false",

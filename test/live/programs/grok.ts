@@ -14,7 +14,7 @@ export const grok: Program = {
   api: openaiChat,
   model: MODEL,
   exitCodeIs: "error",
-  reportsLess: { usageOfCalls: true, usageOfKilledCalls: true },
+  reportsLess: { usageOfCalls: "number", usageOfKilledCalls: true },
   environment: () => ({
     XAI_API_KEY: "none",
     GROK_TELEMETRY_ENABLED: "0",

@@ -46,8 +46,8 @@ export interface Program {
   readonly cannot?: Readonly<Record<string, string>>;
   /** Where it records less than was served. */
   readonly reportsLess?: {
-    /** Only turns and subagents have usage, calls have none. */
-    readonly usageOfCalls?: true;
+    /** Only turns and subagents have usage, calls have none: the agent says only how many there were, or nothing of them. */
+    readonly usageOfCalls?: "number" | "nothing";
     /** Usage is stored after the tools of a call, or at the end of a turn: a call that was killed before has none. */
     readonly usageOfKilledCalls?: true;
     /** Usage is stored when the process has answered its prompt: if it is killed before, none of its calls has usage. */
