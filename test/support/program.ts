@@ -136,7 +136,8 @@ export class Machine {
   }
 
   async remove(): Promise<void> {
-    await this.quiet();
+    // One look: a test that ends long after its last assertion is taken for one without any if others begin meanwhile
+    await until("every process has ended", () => this.running().length === 0, 30_000);
     removeFolder(this.home);
   }
 

@@ -1,6 +1,6 @@
 import { isUnknown } from "#config/config-state.ts";
 import type { HeaderReader } from "#core/model/headers.ts";
-import type { OtlpSettings, OtlpSignal } from "#core/model/settings.ts";
+import type { Destinations, OtlpSignal } from "#core/model/settings.ts";
 import type { MetricPoint } from "#core/model/telemetry.ts";
 import { messageOf } from "#kit/error-message.ts";
 import { step } from "#kit/fault-points.ts";
@@ -41,7 +41,7 @@ import { hasNoClockJump } from "./clock-jump.ts";
 import { affectsAllSessions, noteFailure } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { adviceOn } from "./delivery-advice.ts";
-import { deliverySettings, metricRows, rowAtLevel, rowsOf } from "./delivery-rows.ts";
+import { deliverySettings, destinationsOf, metricRows, rowAtLevel, rowsOf } from "./delivery-rows.ts";
 import { areMetricsDue } from "./self-gauges.ts";
 
 export interface DeliverOptions {
@@ -55,12 +55,14 @@ export interface DeliverOptions {
  */
 export async function deliver(drain: Drain, { isEager = false }: DeliverOptions = {}): Promise<void> {
   const { db, report } = drain;
-  const settings = await deliverySettings(drain);
+  const settings = destinationsOf(drain);
   report.hasDestination = settings.traces !== undefined || settings.metrics !== undefined;
   const responses = new BackendResponses(drain.now);
   const { version, places, platform, now } = drain;
   const readHeaders = headerReader(places, platform, now);
-  const sender = openedOnUse(() => createSender(settings, { version, readHeaders, onResponse: responses.add }));
+  const sender = openedOnUse(async () =>
+    createSender(await deliverySettings(drain), { version, readHeaders, onResponse: responses.add }),
+  );
   try {
     dropBeyondLimits(drain, settings.traces !== undefined);
     await deliverSignal(drain, "traces", settings, isEager, (circuit) =>
@@ -90,15 +92,17 @@ const REFUSED_AGAIN_MS = 3_600_000;
 const REFUSED_TRIED = "outbox.refused_tried_ms";
 
 /** A sender that is opened by the first request: most drains send nothing, and then load nothing of OTLP. */
-function openedOnUse(open: () => Sender): Sender {
+function openedOnUse(open: () => Promise<Sender>): Sender {
+  let opening: Promise<Sender> | undefined;
   let opened: Sender | undefined;
-  const sender = (): Sender => {
-    opened ??= open();
+  const sender = async (): Promise<Sender> => {
+    opening ??= open();
+    opened = await opening;
     return opened;
   };
   return {
-    sendSpans: (records) => sender().sendSpans(records),
-    sendMetrics: (points) => sender().sendMetrics(points),
+    sendSpans: async (records) => (await sender()).sendSpans(records),
+    sendMetrics: async (points) => (await sender()).sendMetrics(points),
     close: () => opened?.close(),
   };
 }
@@ -114,7 +118,7 @@ const sizesOf = ({ halvings, sizeLimit, failures }: Circuit) => ({
 async function deliverSignal(
   drain: Drain,
   signal: OtlpSignal,
-  settings: OtlpSettings,
+  settings: Destinations,
   isEager: boolean,
   send: (circuit: Circuit) => Promise<DeliverySummary>,
 ): Promise<void> {
@@ -146,7 +150,7 @@ async function deliverSignal(
 
 function sendSpans(
   drain: Drain,
-  settings: OtlpSettings,
+  settings: Destinations,
   sender: Sender,
   circuit: Circuit,
   isEager: boolean,
@@ -211,7 +215,7 @@ function isRefusedDue({ db, now }: Drain, isEager: boolean): boolean {
 /** Gets the backend's time again if the clock was far off: it may have been corrected. */
 async function probeClock(
   drain: Drain,
-  { metrics }: OtlpSettings,
+  { metrics }: Destinations,
   responses: BackendResponses,
   readHeaders: HeaderReader,
 ): Promise<void> {
@@ -223,7 +227,7 @@ async function probeClock(
 
 async function sendMetrics(
   drain: Drain,
-  settings: OtlpSettings,
+  settings: Destinations,
   sender: Sender,
   circuit: Circuit,
 ): Promise<DeliverySummary> {

@@ -1,5 +1,5 @@
 import { otlpSettings } from "#config/otlp.ts";
-import type { OtlpSettings } from "#core/model/settings.ts";
+import type { Destinations, OtlpSettings } from "#core/model/settings.ts";
 import type { MetricPoint } from "#core/model/telemetry.ts";
 import { recordAtLevel } from "#core/telemetry/level.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
@@ -17,14 +17,15 @@ import { identityOf } from "./identity.ts";
 import { rateLimitGauges } from "./rate-limits.ts";
 import { isSelfStream, selfGauges } from "./self-gauges.ts";
 
-/** Where the records of this drain are sent, and the resource that they have. A signal without an endpoint is absent. */
+/** Where the records of this drain are sent. A signal without an endpoint is absent. */
+export function destinationsOf(drain: Drain): Destinations {
+  const { resource: _, ...destinations } = unprotected(drain);
+  return destinations;
+}
+
+/** The same with the resource that all records have. Protecting it takes longer than the rest of a drain that sends nothing. */
 export async function deliverySettings(drain: Drain): Promise<OtlpSettings> {
-  const settings = otlpSettings(drain.loaded.config, {
-    version: drain.version,
-    instanceId: instanceId(drain.db, drain.places),
-    os: drain.platform,
-    arch: drain.arch,
-  });
+  const settings = unprotected(drain);
   return { ...settings, resource: { ...protectResource(drain, settings.resource), ...(await identityOf(drain)) } };
 }
 
@@ -37,7 +38,7 @@ export function* spanRows(drain: Drain): Generator<OutboxRow> {
  * Counters and gauges as they are sent. `stream` is set for counters: it counts as sent once its last point (`last`) is accepted;
  * the points of one stream follow each other.
  */
-export async function metricRows(drain: Drain, settings: OtlpSettings) {
+export async function metricRows(drain: Drain, settings: Destinations) {
   const temporality = drain.loaded.config.otlp.metrics.temporality;
   const nowMs = backendNowMs(drain);
   const gauges = [
@@ -80,6 +81,14 @@ export const rowAtLevel = (drain: Drain, { seq, record }: OutboxRow): OutboxRow 
 });
 
 // --- internal ---
+
+const unprotected = (drain: Drain): OtlpSettings =>
+  otlpSettings(drain.loaded.config, {
+    version: drain.version,
+    instanceId: instanceId(drain.db, drain.places),
+    os: drain.platform,
+    arch: drain.arch,
+  });
 
 /** @returns `undefined` if the point cannot be redacted: its sum stays in the store, and other points are sent */
 function pointToSend(drain: Drain, point: MetricPoint): MetricPoint | undefined {

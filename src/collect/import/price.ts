@@ -24,14 +24,12 @@ export function priced(unpriced: Unpriced, provider: string | undefined, before:
   for (const [place, ofRow] of callsByRow(unpriced)) {
     const row = rows[place];
     if (row === undefined) continue;
-    const ofCalls = ofRow.map((call) => ({
-      ...prices[call],
-      endMs: numberAt(calls, call, 8),
-      calls: numberAt(calls, call, 11),
-    }));
-    const kept = keptPrices(row, known.get(keyOf(row)), ofCalls);
-    addPrices(row, kept);
-    for (const [i, call] of ofRow.entries()) addToTotals(totals[numberAt(calls, call, 1)], kept[i] as TimedPrice);
+    const before = known.get(keyOf(row));
+    if (before !== undefined) keepPrices(row, before, ofRow, unpriced, prices);
+    addPrices(row, ofRow, unpriced, prices);
+    for (const call of ofRow) {
+      addToTotals(totals[numberAt(calls, call, 1)], prices[call] as Price, numberAt(calls, call, 11));
+    }
   }
   return {
     ...rest,
@@ -56,12 +54,6 @@ export function pricedInStore(
 
 // --- internal ---
 
-interface TimedPrice extends Price {
-  readonly endMs: number;
-  /** How many calls it is the price of. */
-  readonly calls: number;
-}
-
 const numberAt = (calls: Float64Array, call: number, at: number): number => calls[call * CALL_NUMBERS + at] ?? 0;
 
 const keyOf = (row: PackedUsage): string => JSON.stringify([...row.slice(0, 6), ...row.slice(8, 12)]);
@@ -77,7 +69,7 @@ function callsByRow({ calls }: Unpriced): ReadonlyMap<number, readonly number[]>
   return byRow;
 }
 
-function pricesOfCalls({ calls, sellers, usage }: Unpriced, provider: string | undefined): readonly Price[] {
+function pricesOfCalls({ calls, sellers, usage }: Unpriced, provider: string | undefined): Price[] {
   const lists = new Map<number, ReturnType<typeof pricesOfModel>>();
   return Array.from({ length: calls.length / CALL_NUMBERS }, (_, call) => {
     const at = (number: number): number => numberAt(calls, call, number);
@@ -106,42 +98,50 @@ function pricesOfCalls({ calls, sellers, usage }: Unpriced, provider: string | u
   });
 }
 
-/** The prices that were known in an earlier sum of the same calls, and the new ones of all other calls. */
-function keptPrices(
+/** Replaces the prices of calls that had one in an earlier sum of the same calls. */
+function keepPrices(
   row: PackedUsage,
-  before: PackedUsage | undefined,
-  calls: readonly TimedPrice[],
-): readonly TimedPrice[] {
-  const [unpriced = 0, cost = null, pairs = null] = [before?.[6], before?.[15], before?.[18]];
+  before: PackedUsage,
+  ofRow: readonly number[],
+  { calls }: Unpriced,
+  prices: Price[],
+): void {
+  const [unpriced, cost = null, pairs = null] = [before[6], before[15], before[18]];
   // A store of an earlier version does not say which calls have no price
-  if (cost === null || (unpriced > row[5] && pairs === null)) return calls;
+  if (cost === null || (unpriced > row[5] && pairs === null)) return;
   const withoutPrice = JSON.parse(pairs ?? "[]") as readonly number[];
   const ends = new Set(withoutPrice.filter((_, i) => i % 2 === 0));
-  const isKnown = ({ endMs }: TimedPrice): boolean => !ends.has(endMs);
-  const first = calls.findIndex(isKnown);
-  const costOfKnown = withoutPrice.reduce((rest, partial, i) => (i % 2 === 0 ? rest : rest - partial), cost);
-  // Only their sum is stored, and only it is needed
-  return calls.map((call, i) =>
-    isKnown(call) ? { endMs: call.endMs, calls: call.calls, costNanoUsd: i === first ? costOfKnown : 0 } : call,
-  );
+  // Only the sum of the known ones is stored, and only it is needed: the first one has it
+  let costNanoUsd = withoutPrice.reduce((rest, partial, i) => (i % 2 === 0 ? rest : rest - partial), cost);
+  for (const call of ofRow) {
+    if (ends.has(numberAt(calls, call, 8))) continue;
+    prices[call] = { costNanoUsd };
+    costNanoUsd = 0;
+  }
 }
 
-function addPrices(row: Writable<PackedUsage>, calls: readonly TimedPrice[]): void {
+function addPrices(
+  row: Writable<PackedUsage>,
+  ofRow: readonly number[],
+  { calls }: Unpriced,
+  prices: readonly Price[],
+): void {
   const reasons = new Map<NoPrice, number>();
   const withoutPrice: number[] = [];
-  for (const { costNanoUsd, noPrice, endMs, calls: ofPrice } of calls) {
+  for (const call of ofRow) {
+    const { costNanoUsd, noPrice } = prices[call] as Price;
     if (costNanoUsd !== undefined) row[15] = (row[15] ?? 0) + costNanoUsd;
-    if (noPrice === undefined) row[6] -= ofPrice;
+    if (noPrice === undefined) row[6] -= numberAt(calls, call, 11);
     else {
       reasons.set(noPrice, (reasons.get(noPrice) ?? 0) + 1);
-      withoutPrice.push(endMs, costNanoUsd ?? 0);
+      withoutPrice.push(numberAt(calls, call, 8), costNanoUsd ?? 0);
     }
   }
   row[17] = [...reasons].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? null;
   if (withoutPrice.length > 0 && row[15] !== null) row[18] = JSON.stringify(withoutPrice);
 }
 
-function addToTotals(sums: Writable<Totals> | undefined, { costNanoUsd, noPrice, calls }: TimedPrice): void {
+function addToTotals(sums: Writable<Totals> | undefined, { costNanoUsd, noPrice }: Price, calls: number): void {
   if (sums === undefined) return;
   sums.costNanoUsd += costNanoUsd ?? 0;
   if (noPrice !== undefined) return;

@@ -39,6 +39,9 @@ export interface OtlpSettings {
   readonly maxDeliveryMs?: number;
 }
 
+/** Everything but the resource. */
+export type Destinations = Omit<OtlpSettings, "resource">;
+
 /** The result of one export request. */
 export type ExportOutcome =
   /** Accepted; the backend permanently rejected `rejected` of the records (partial success). */

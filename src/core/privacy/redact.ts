@@ -37,14 +37,8 @@ export const MAX_SCANNED = 1 << 20;
  * Redact a text before you truncate it: half a secret is not recognised. Idempotent.
  */
 export function redactorOf(options: RedactOptions = {}): Redact {
-  const rules = [
-    ...COMPILED,
-    ...(options.emails === false ? [] : COMPILED_EMAIL),
-    ...(options.homeDirectories === false ? [] : [...homeOf(options.home), ...COMPILED_HOME]),
-  ];
-  const { own = [] } = options;
   // Built for the first text: a program that redacts nothing saves 10 ms
-  let search: Search | undefined;
+  let searched: Searched | undefined;
   // Names are frequent, a hook and a transcript report the same content, and stored texts are redacted again before they are sent
   const known = new Map<string, string>();
   let knownCharacters = 0;
@@ -61,12 +55,12 @@ export function redactorOf(options: RedactOptions = {}): Redact {
     const text = truncated(whole);
     const before = known.get(text);
     if (before !== undefined) return before;
-    search ??= searchFor(rules);
+    searched ??= searchedFor(options);
     let clean = text;
     let isFinal = false;
     for (let pass = 0; pass < MAX_PASSES && !isFinal; pass++) {
       const before = clean;
-      clean = withoutFindings(before, { search, own, orders: rules.length });
+      clean = withoutFindings(before, searched);
       isFinal = clean === before;
     }
     remember(text, clean);
@@ -125,9 +119,17 @@ const MIN_DECODED = 1 << 16;
 /** Levels of nested encodings that are decoded, e.g. base64 in base64 in base64. */
 const MAX_ENCODED = 3;
 
-const COMPILED = SECRET_RULES.map(compile);
-const COMPILED_EMAIL = [compile(EMAIL_RULE)];
-const COMPILED_HOME = HOME_RULES.map(compile);
+let compiledSecrets: readonly Compiled[] | undefined;
+
+function searchedFor({ emails, homeDirectories, home, own = [] }: RedactOptions): Searched {
+  compiledSecrets ??= SECRET_RULES.map(compile);
+  const rules = [
+    ...compiledSecrets,
+    ...(emails === false ? [] : [compile(EMAIL_RULE)]),
+    ...(homeDirectories === false ? [] : [...homeOf(home), ...HOME_RULES.map(compile)]),
+  ];
+  return { search: searchFor(rules), own, orders: rules.length };
+}
 
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 
