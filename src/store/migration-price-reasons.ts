@@ -7,6 +7,10 @@ ALTER TABLE model_calls ADD COLUMN no_price TEXT;
 ALTER TABLE model_calls ADD COLUMN covered_calls INTEGER;
 ALTER TABLE packed_usage ADD COLUMN no_price TEXT;
 ALTER TABLE packed_usage ADD COLUMN unpriced_calls TEXT;
+-- The tier of such calls was not stored, only that the public prices do not apply. Quotes inside texts are escaped
+UPDATE model_calls SET body = replace(body, '"noListPrice":true', '"tier":"unknown"') WHERE instr(body, '"noListPrice":true') > 0;
+UPDATE entries SET body = replace(body, '"noListPrice":true', '"tier":"unknown"') WHERE instr(body, '"noListPrice":true') > 0;
+UPDATE positions SET memo = replace(memo, '"hasOtherPrice":true', '"tier":"unknown"') WHERE instr(memo, '"hasOtherPrice":true') > 0;
 DROP VIEW usage;
 CREATE VIEW usage AS
   SELECT session, end_ms AS time_ms, model, subagent,

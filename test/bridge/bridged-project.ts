@@ -5,9 +5,9 @@ import { keptVariables } from "#collect/bridge/command-environment.ts";
 import { allow } from "#collect/bridge/consent.ts";
 import { readRegistrationFile } from "#collect/bridge/registration-file.ts";
 import type { DrainDeps } from "#collect/drain/context.ts";
+import type { DrainOptions } from "#pipeline.ts";
 import { type BridgeCommandState, bridgeCommandStates } from "#store/bridge-state.ts";
 import { readStore } from "#store/read-only.ts";
-import type { DrainOptions } from "../../src/pipeline.ts";
 import { Replay } from "../support/replay.ts";
 
 /** The envelopes of the recording, by type. */

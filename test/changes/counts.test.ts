@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { changeKey, commitKey } from "#core/model/change-facts.ts";
 import type { EntryOf } from "#core/model/transcript.ts";
+import type { DrainOptions } from "#pipeline.ts";
 import { counterValues } from "#store/counters.ts";
 import { openDatabase } from "#store/database.ts";
 import type { StoredOutcome } from "#store/outcomes.ts";
 import { pruneSession } from "#store/prune.ts";
-import type { DrainOptions } from "../../src/pipeline.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 import { removeFolder } from "../support/remove.ts";
 

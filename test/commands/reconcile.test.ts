@@ -4,11 +4,12 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { type ReconcileOptions, reconcile } from "#commands/reconcile.ts";
-import { checkpoint, openDatabase } from "#store/database.ts";
+import { openDatabase } from "#store/database.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { clockAt } from "../support/clock.ts";
 import { contextAt, SGR } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
+import { storeBytes } from "../support/store-bytes.ts";
 
 let replay: Replay | undefined;
 let receiver: Receiver | undefined;
@@ -57,14 +58,6 @@ function tamper(of: Replay, sql: string): void {
   const db = openDatabase(of.places.storePath);
   db.prepare(sql).run();
   db.close();
-}
-
-/** Includes the write-ahead log, which the last connection to close would otherwise merge later. */
-function bytesOf(storePath: string): Buffer {
-  const db = openDatabase(storePath);
-  checkpoint(db);
-  db.close();
-  return readFileSync(storePath);
 }
 
 function transcriptOf(of: Replay): string {
@@ -226,9 +219,9 @@ describe("transcripts, store and delivery", () => {
 
   test("does not change the store", async () => {
     const of = await delivered("claude-code", "basic");
-    const before = bytesOf(of.places.storePath);
+    const before = storeBytes(of.places.storePath);
     await reconcileOf(of);
-    expect(bytesOf(of.places.storePath).equals(before)).toBe(true);
+    expect(storeBytes(of.places.storePath).equals(before)).toBe(true);
   });
 });
 

@@ -21,11 +21,11 @@ import { enable } from "#commands/enable.ts";
 import { status } from "#commands/status.ts";
 import { type Places, placesOf } from "#config/places.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
+import { drain } from "#pipeline.ts";
 import { OVERFLOW } from "#store/cardinality.ts";
 import { countFacts } from "#store/counters.ts";
 import { openDatabase } from "#store/database.ts";
 import { queuedSpans, recordFailure } from "#store/outbox.ts";
-import { drain } from "../../src/pipeline.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { Replay, ROOT } from "../support/replay.ts";
 

@@ -51,8 +51,9 @@ function expectAllOnce(receiver: Receiver): void {
   expect(tokensInMetrics(receiver)).toBe(INPUT_TOKENS);
 }
 
+// With the tests' own `expect`: the assertions of concurrent tests are counted apart
 describe.concurrent("a backend that does not accept", { timeout: SLOW_MACHINE_MS }, () => {
-  test("unreachable: spans are kept, delivered once when it is back, and never again", () =>
+  test("unreachable: spans are kept, delivered once when it is back, and never again", ({ expect }) =>
     withSession(async (machine, receiver, env) => {
       await receiver.close();
       expect(await machine.drain([], env)).toMatchObject({
@@ -72,7 +73,7 @@ describe.concurrent("a backend that does not accept", { timeout: SLOW_MACHINE_MS
       }
     }));
 
-  test.each([503, 429])("%i with Retry-After: not retried earlier", (status) =>
+  test.for([503, 429])("%i with Retry-After: not retried earlier", (status, { expect }) =>
     withSession(async (machine, receiver, env) => {
       receiver.setBehaviour(() => ({ status, headers: { "retry-after": "3600" } }));
       expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: SPANS });
@@ -86,7 +87,7 @@ describe.concurrent("a backend that does not accept", { timeout: SLOW_MACHINE_MS
     }),
   );
 
-  test("503 with Retry-After: delivered once afterwards", () =>
+  test("503 with Retry-After: delivered once afterwards", ({ expect }) =>
     withSession(async (machine, receiver, env) => {
       receiver.setBehaviour(() => ({ status: 503, headers: { "retry-after": "1" } }));
       expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: SPANS });
@@ -96,7 +97,7 @@ describe.concurrent("a backend that does not accept", { timeout: SLOW_MACHINE_MS
       expectAllOnce(receiver);
     }));
 
-  test("503 without Retry-After: the next drain delivers", () =>
+  test("503 without Retry-After: the next drain delivers", ({ expect }) =>
     withSession(async (machine, receiver, env) => {
       receiver.setBehaviour(() => ({ status: 503 }));
       expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: SPANS });
@@ -105,7 +106,7 @@ describe.concurrent("a backend that does not accept", { timeout: SLOW_MACHINE_MS
       expectAllOnce(receiver);
     }));
 
-  test("400: kept with its reason, delivered once the backend accepts", () =>
+  test("400: kept with its reason, delivered once the backend accepts", ({ expect }) =>
     withSession(async (machine, receiver, env) => {
       receiver.setBehaviour(() => ({ status: 400, body: "spans of this shape are not for us" }));
       const report = await machine.drain([], env);
@@ -116,7 +117,7 @@ describe.concurrent("a backend that does not accept", { timeout: SLOW_MACHINE_MS
       expectAllOnce(receiver);
     }));
 
-  test("partial success: spans rejected permanently are counted, reported and not sent again", () =>
+  test("partial success: spans rejected permanently are counted, reported and not sent again", ({ expect }) =>
     withSession(async (machine, receiver, env) => {
       const partial = { rejected: 2, message: "two are older than my retention" };
       receiver.setBehaviour(({ path }) => (path === "/v1/traces" ? { partial } : undefined));
@@ -128,7 +129,7 @@ describe.concurrent("a backend that does not accept", { timeout: SLOW_MACHINE_MS
       expect(receiver.spans).toHaveLength(SPANS - 2);
     }));
 
-  test("hanging: no hook takes longer, everything is kept, and delivered once when it responds", async () => {
+  test("hanging: no hook takes longer, everything is kept, and delivered once when it responds", async ({ expect }) => {
     const [machine, receiver] = [new Machine(), await startReceiver({ behaviour: () => ({ hang: true }) })];
     try {
       const registered = await machine.enable();

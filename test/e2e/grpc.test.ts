@@ -50,8 +50,9 @@ function expectAllOnce(receiver: Receiver): void {
   expect(tokensInMetrics(receiver)).toBe(INPUT_TOKENS);
 }
 
+// With the tests' own `expect`: the assertions of concurrent tests are counted apart
 describe.concurrent("gRPC", { timeout: 90_000 }, () => {
-  test("unreachable: spans are kept, delivered once when it is back, and never again", () =>
+  test("unreachable: spans are kept, delivered once when it is back, and never again", ({ expect }) =>
     withSession(async (machine, receiver, env) => {
       await receiver.close();
       expect(await machine.drain([], env)).toMatchObject({
@@ -72,7 +73,7 @@ describe.concurrent("gRPC", { timeout: 90_000 }, () => {
       }
     }));
 
-  test("RESOURCE_EXHAUSTED with RetryInfo: not retried earlier", () =>
+  test("RESOURCE_EXHAUSTED with RetryInfo: not retried earlier", ({ expect }) =>
     withSession(async (machine, receiver, env) => {
       const statusDetails = statusBytes(8, "quota", 3_600_000);
       receiver.setBehaviour(() => ({ grpc: { code: 8, statusDetails } }));
@@ -84,7 +85,7 @@ describe.concurrent("gRPC", { timeout: 90_000 }, () => {
       expect(receiver.requests).toHaveLength(requestCount);
     }));
 
-  test("a small limit of the server: requests are split until they fit, everything arrives once", () =>
+  test("a small limit of the server: requests are split until they fit, everything arrives once", ({ expect }) =>
     withSession(
       async (machine, receiver, env) => {
         expect(await machine.drain([], env)).toMatchObject({ sent: SPANS, waiting: 0, problems: [] });
@@ -94,7 +95,7 @@ describe.concurrent("gRPC", { timeout: 90_000 }, () => {
       { maxBodyBytes: 6_000 },
     ));
 
-  test("killed while sending: only the request in flight is repeated", () =>
+  test("killed while sending: only the request in flight is repeated", ({ expect }) =>
     withSession(async (machine, receiver, env) => {
       const small = { ...env, OPENHOOK_OTEL_OTLP_MAX_SPANS_PER_REQUEST: "4", OPENHOOK_OTEL_OTLP_CONCURRENCY: "1" };
       receiver.setBehaviour(({ index }) => (index === 1 ? { hang: true, accepted: true } : undefined));
@@ -112,7 +113,7 @@ describe.concurrent("gRPC", { timeout: 90_000 }, () => {
       expect(tokensInMetrics(receiver)).toBe(INPUT_TOKENS);
     }));
 
-  test("with TLS, a token and OpenTelemetry's variables alone", async () => {
+  test("with TLS, a token and OpenTelemetry's variables alone", async ({ expect }) => {
     const env = (receiver: Receiver) => ({
       OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url.replace("https://", ""),
@@ -129,7 +130,9 @@ describe.concurrent("gRPC", { timeout: 90_000 }, () => {
     );
   });
 
-  test("a receiver of HTTP at the address: kept, with the remedy, and a drain prints nothing of the library's", () =>
+  test("a receiver of HTTP at the address: kept, with the remedy, and a drain prints nothing of the library's", ({
+    expect,
+  }) =>
     withSession(async (machine, _receiver, env) => {
       const http = await startReceiver();
       try {

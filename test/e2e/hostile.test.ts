@@ -198,7 +198,7 @@ describe.concurrent.each(Object.entries(BROKEN))(
   "a transcript that %s",
   { timeout: SLOW_MACHINE_MS },
   (what, breakIt) => {
-    test("stops no drain, is reported by status, and affects no other session", async () => {
+    test("stops no drain, is reported by status, and affects no other session", async ({ expect }) => {
       const machine = new Machine();
       try {
         const agent = new RecordedAgent(machine, "basic");
@@ -224,7 +224,7 @@ describe.concurrent.each(Object.entries(BROKEN))(
 
 test.concurrent("unreadable lines of a transcript affect no other line", {
   timeout: SLOW_MACHINE_MS,
-}, async () => {
+}, async ({ expect }) => {
   const machine = new Machine();
   try {
     const rubbish = [

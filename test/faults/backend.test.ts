@@ -1,5 +1,5 @@
 // What a backend can do to a drain, one fault of each kind; all of them are in test/faults/long.
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, test } from "vitest";
 import { ensureBuilt } from "../support/program.ts";
 import { COMMON_FAULTS } from "./backend-faults.ts";
 import { undergo } from "./backend-run.ts";
@@ -7,7 +7,7 @@ import { undergo } from "./backend-run.ts";
 beforeAll(ensureBuilt, 120_000);
 
 describe.concurrent("a backend that", { timeout: 90_000 }, () => {
-  test.each(COMMON_FAULTS)("$name: everything arrives once", async (fault) => {
+  test.for(COMMON_FAULTS)("$name: everything arrives once", async (fault, { expect }) => {
     expect(await undergo(fault)).toMatchObject({ lost: 0, duplicates: 0 });
   });
 });

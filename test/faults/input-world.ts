@@ -6,8 +6,8 @@ import type { DrainDeps, DrainReport } from "#collect/drain/context.ts";
 import { formatEnd, formatHead } from "#collect/intake/inbox-file.ts";
 import { loadConfig } from "#config/load.ts";
 import { type Places, placesOf } from "#config/places.ts";
+import { type DrainOptions, drain } from "#pipeline.ts";
 import { openDatabase } from "#store/database.ts";
-import { type DrainOptions, drain } from "../../src/pipeline.ts";
 import { recordedEnv } from "../support/recorded-env.ts";
 
 /** A home with inbox files as the hook writes them, of any agent and with any content. */

@@ -4,8 +4,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { allAgents } from "#agents/registry.ts";
 import { loadConfig } from "#config/load.ts";
+import { drain } from "#pipeline.ts";
 import { readStore } from "#store/read-only.ts";
-import { drain } from "../../src/pipeline.ts";
 import { type Machine, ROOT } from "../support/program.ts";
 
 /** The two hooks. */

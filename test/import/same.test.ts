@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { readSession } from "#collect/import/read.ts";
 import type { Readers } from "#collect/import/readers.ts";
@@ -14,6 +14,7 @@ import { sessionById } from "#store/sessions.ts";
 import { clockAt } from "../support/clock.ts";
 import { compareRecorded, finishedOf, hasUnfinishedCalls, isClean } from "../support/expected.ts";
 import type { Replay } from "../support/replay.ts";
+import { storeBytes } from "../support/store-bytes.ts";
 import { firstRecordings } from "../support/whole.ts";
 import { recordedCases, recordedHome } from "./home.ts";
 import { importInto as importAny, unpackAll } from "./run.ts";
@@ -46,11 +47,11 @@ test.each(cases)(
     const first = await importInto(replay, of.source);
     expect(first.agents.get(of.source)).toMatchObject({ found, imported: found, failed: 0, unfinished: 0 });
     const packed = await whatIsIn(replay);
-    const bytes = readFileSync(storePath);
+    const bytes = storeBytes(storePath);
     const second = await importInto(replay, of.source);
     expect(second.agents.get(of.source)).toMatchObject({ unchanged: found, imported: 0 });
     expect(second.fromHooks).toEqual([]);
-    expect(contentOf(readFileSync(storePath)).equals(contentOf(bytes)), "nothing is written anew").toBe(true);
+    expect(contentOf(storeBytes(storePath)).equals(contentOf(bytes)), "nothing is written anew").toBe(true);
 
     await unpackAll(replay, of.source);
     expect(await whatIsIn(replay)).toEqual(packed);

@@ -13,8 +13,8 @@ import {
 } from "#config/project.ts";
 import { PROJECT_FILE } from "#config/project-files.ts";
 import { CAPTURE_LEVELS } from "#core/model/capture.ts";
+import type { DrainOptions } from "#pipeline.ts";
 import { openDatabase } from "#store/database.ts";
-import type { DrainOptions } from "../../src/pipeline.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 import { makeUnreadable } from "../support/unreadable.ts";

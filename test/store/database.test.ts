@@ -90,6 +90,27 @@ describe("migrations", () => {
     expect(unplacedEvents(stores.open(old), "claude-code", "4712")).toEqual([]);
   });
 
+  test("calls to which the public prices do not apply are in an unknown tier, also those that are still being read", () => {
+    const version = MIGRATIONS.findIndex((sql) => sql.includes("noListPrice"));
+    const old = join(stores.folder(), "tiers.db");
+    const raw = new Libsql(old, {});
+    for (const sql of MIGRATIONS.slice(0, version)) raw.exec(sql);
+    raw.exec(`PRAGMA user_version = ${version}; PRAGMA foreign_keys = OFF;
+      INSERT INTO sessions (id, source, session_id, first_ms, last_ms) VALUES (1, 'codex', 's1', 0, 0);
+      INSERT INTO model_calls (session, key, segment, subagent, end_ms, complete, body)
+        VALUES (1, 'c1', 0, 0, 0, 1, '{"key":"c1","noListPrice":true}');
+      INSERT INTO entries (session, key, kind, time_ms, body)
+        VALUES (1, 'c2', 'model_call', 0, '{"key":"c2","noListPrice":true}');
+      INSERT INTO positions (path, session, bytes, memo, size, modified_ms)
+        VALUES ('/p', 1, 0, '{"state":{"hasOtherPrice":true}}', 0, 0);`);
+    raw.close();
+    const db = stores.open(old);
+    const bodies = db.prepare("SELECT body FROM model_calls UNION ALL SELECT body FROM entries").all();
+    expect(bodies.map(({ body }) => JSON.parse(String(body)).tier)).toEqual(["unknown", "unknown"]);
+    const memo = db.prepare("SELECT memo FROM positions").get()?.["memo"];
+    expect(JSON.parse(String(memo))).toEqual({ state: { tier: "unknown" } });
+  });
+
   test("opening again changes nothing", () => {
     const first = stores.open();
     writeMeta(first, "season", "autumn");

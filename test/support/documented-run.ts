@@ -6,7 +6,7 @@ import { allAgents } from "#agents/registry.ts";
 import type { DrainReport } from "#collect/drain/context.ts";
 import { loadConfig } from "#config/load.ts";
 import { placesOf } from "#config/places.ts";
-import { drain } from "../../src/pipeline.ts";
+import { drain } from "#pipeline.ts";
 import type { DocumentedCall } from "./documented.ts";
 import { removeFolder } from "./remove.ts";
 import { ROOT } from "./replay.ts";

@@ -8,7 +8,7 @@ import { placesOf } from "#config/places.ts";
 import type { Agent } from "#core/model/agent.ts";
 import { Event } from "#core/model/event-schema.ts";
 import { TranscriptEntry } from "#core/model/transcript.ts";
-import { type DrainOptions, drain } from "../../src/pipeline.ts";
+import { type DrainOptions, drain } from "#pipeline.ts";
 import { removeFolder } from "./remove.ts";
 
 /** An agent whose payloads are lists of events and entries: for behaviour that adapters allow but no recording shows. */

@@ -2,8 +2,8 @@ import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DrainDeps } from "#collect/drain/context.ts";
 import type { SpanRecord } from "#core/model/telemetry.ts";
+import type { DrainOptions } from "#pipeline.ts";
 import { openDatabase } from "#store/database.ts";
-import type { DrainOptions } from "../../src/pipeline.ts";
 import { clockAt } from "./clock.ts";
 import { Replay } from "./replay.ts";
 

@@ -136,8 +136,7 @@ export class Machine {
   }
 
   async remove(): Promise<void> {
-    // One look: a test that ends long after its last assertion is taken for one without any if others begin meanwhile
-    await until("every process has ended", () => this.running().length === 0, 30_000);
+    await this.quiet();
     removeFolder(this.home);
   }
 

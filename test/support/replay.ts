@@ -8,7 +8,7 @@ import type { DrainDeps, DrainReport } from "#collect/drain/context.ts";
 import { formatEnd, formatHead } from "#collect/intake/inbox-file.ts";
 import { loadConfig } from "#config/load.ts";
 import { placesOf } from "#config/places.ts";
-import { type DrainOptions, drain } from "../../src/pipeline.ts";
+import { type DrainOptions, drain } from "#pipeline.ts";
 import { PROGRAM } from "./program.ts";
 import { recordedEnv } from "./recorded-env.ts";
 import { removeFolder } from "./remove.ts";

@@ -13,11 +13,11 @@ export type ModelUsage = Readonly<Record<string, CallsUsage>>;
 export function usageIn(usage: unknown): ModelUsage {
   const byModel = asObject(asObject(usage)?.["modelUsage"]);
   const own = Object.entries(byModel ?? {}).flatMap(([model, one]) => {
-    const calls = callsIn(one);
+    const calls = callsUsageIn(one);
     return model === "" || calls === undefined ? [] : [[model, calls] as const];
   });
   if (own.length > 0) return Object.fromEntries(own);
-  const all = callsIn(usage);
+  const all = callsUsageIn(usage);
   return all === undefined || isZero(all) ? {} : { [asString(asObject(usage)?.["primaryModelId"]) ?? ""]: all };
 }
 
@@ -65,7 +65,7 @@ const MAX_USAGE_BYTES = 16 << 20;
 
 const FIGURES = ["input", "output", "cacheRead", "cacheWrite", "reasoning"] as const;
 
-function callsIn(usage: unknown): CallsUsage | undefined {
+function callsUsageIn(usage: unknown): CallsUsage | undefined {
   const u = asObject(usage);
   const tokens = defined<TokenUsage>({
     input: asCount(u?.["inputTokens"]),

@@ -23,7 +23,7 @@ export function destinationsOf(drain: Drain): Destinations {
   return destinations;
 }
 
-/** The same with the resource that all records have. Protecting it takes longer than the rest of a drain that sends nothing. */
+/** The same with the resource of all records. Redacting it builds the rules, for which a drain that sends nothing has no other use. */
 export async function deliverySettings(drain: Drain): Promise<OtlpSettings> {
   const settings = unprotected(drain);
   return { ...settings, resource: { ...protectResource(drain, settings.resource), ...(await identityOf(drain)) } };

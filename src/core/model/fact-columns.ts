@@ -9,6 +9,7 @@ import {
   type TableKind,
 } from "./fact-tables.ts";
 import { decodeFacts, encodeFacts } from "./facts.ts";
+import { UNKNOWN_TIER } from "./model-call.ts";
 import { TOKEN_KINDS } from "./token-kinds.ts";
 import type { TranscriptEntry } from "./transcript.ts";
 
@@ -230,6 +231,8 @@ function entryOf(kind: TableKind, values: Values, row: number, texts: readonly s
     if (TOKENS.has(name)) members["usage"] = { ...(members["usage"] as object | undefined), [name]: value };
     else members[name] = value;
   }
+  // Tables of earlier versions have no tier, only that the public prices do not apply
+  if (numberOf("noListPrice") === 1) members["tier"] = UNKNOWN_TIER;
   const key = memberOf("key", "text") ?? derivedKey(kind, members) ?? "";
   const globalKey = numberOf("globalKey") === SAME ? key : memberOf("globalKey", "text");
   const { timeMs, ...rest } = members;

@@ -6,13 +6,13 @@ import type { DrainReport } from "#collect/drain/context.ts";
 import { formatEnd, formatHead } from "#collect/intake/inbox-file.ts";
 import { loadConfig } from "#config/load.ts";
 import { placesOf } from "#config/places.ts";
+import { type DrainOptions, drain } from "#pipeline.ts";
 import { sumsJson } from "#show/report/session-json.ts";
 import { summarise } from "#show/report/session-summary.ts";
 import { usage } from "#show/report/usage.ts";
 import { openDatabase } from "#store/database.ts";
 import { readShapes } from "#store/positions.ts";
 import { findSessions, settledCalls, settledToolCalls } from "#store/queries.ts";
-import { type DrainOptions, drain } from "../../../src/pipeline.ts";
 import { removeFolder } from "../../support/remove.ts";
 
 export const agents = await allAgents();
