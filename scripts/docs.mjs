@@ -45,9 +45,9 @@ const program = await importBundled({
   stdin: typescript(`
     export { allAgents } from "./src/agents/registry.ts";
     export { checkedSettings } from "./src/config/checked.ts";
-    export { EXPOSURE } from "./src/telemetry/attributes.ts";
-    export { SELF_SHAPES } from "./src/telemetry/self.ts";
-    export { SHAPES } from "./src/telemetry/shapes.ts";
+    export { EXPOSURE } from "./src/core/telemetry/attributes.ts";
+    export { SELF_SHAPES } from "./src/core/telemetry/self.ts";
+    export { SHAPES } from "./src/core/telemetry/shapes.ts";
   `),
   ...AS_THE_PROGRAM,
 });

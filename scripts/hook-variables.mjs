@@ -9,7 +9,7 @@ import { AS_THE_PROGRAM, importBundled } from "./import-bundled.mjs";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const load = (...path) => importBundled({ entryPoints: [join(root, "src", ...path)], ...AS_THE_PROGRAM });
 const { RECORDED_VARIABLES } = await load("agents", "intake.const.ts");
-const { ALLOWED_NODE_OPTIONS, STARTUP_VARIABLES } = await load("intake", "inbox-file.ts");
+const { ALLOWED_NODE_OPTIONS, STARTUP_VARIABLES } = await load("collect", "intake", "inbox-file.ts");
 
 const PER_LINE = 3;
 const inLines = (commands) =>

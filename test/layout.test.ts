@@ -323,7 +323,7 @@ describe("no file outside its folder names an agent", () => {
 describe("connections open in src/send/network", () => {
   test("no file calls fetch, except in the page, which runs in a browser", () => {
     const found = filesBelow(join(ROOT, "src"))
-      .filter((file) => /\.(tsx?|js|cjs)$/.test(file) && !/^src\/(network|view\/page)\//.test(file))
+      .filter((file) => /\.(tsx?|js|cjs)$/.test(file) && !/^src\/(send\/network|show\/view\/page)\//.test(file))
       .flatMap((file) => connectionsIn(readFileSync(join(ROOT, file), "utf8")).map((text) => `${file}: ${text}`));
     expect(found).toEqual([]);
   });

@@ -15,11 +15,11 @@ const KNOWN: readonly RegExp[] = [
   /^\.github\/(?:[\w-]+\/)?[\w-]+\.(?:ya?ml|md)$/,
   // The program: flat rooms of code, agents with their README, the page with its styles
   /^src\/(?:[\w.-]+\/)*[\w.-]+\.tsx?$/,
-  /^src\/(?:bin\.cjs|intake\/(?:hook|wrapper)\.sh|statusline\/statusline\.(?:sh|cjs)|commands\/completion\.sh|agents\/(?:[\w-]+\/)+[\w-]+\.js)$/,
+  /^src\/(?:bin\.cjs|collect\/intake\/(?:hook|wrapper)\.sh|show\/statusline\/statusline\.(?:sh|cjs)|commands\/completion\.sh|agents\/(?:[\w-]+\/)+[\w-]+\.js)$/,
   /^src\/agents\/[\w-]+\/README\.md$/,
   /^src\/agents\/shared\/transcript\/shorten\/shorten\.wat$/,
   /^src\/store\/(?:README\.md|[\w-]+\.sql)$/,
-  /^src\/view\/page\/(?:(?:styles\/)?[\w-]+\.css|icon\.svg|index\.html|tsconfig\.json)$/,
+  /^src\/show\/view\/page\/(?:(?:styles\/)?[\w-]+\.css|icon\.svg|index\.html|tsconfig\.json)$/,
   // Tests mirror src; a case is a folder of data
   /^test\/(?:[\w.-]+\/)*[\w.-]+\.(?:m?ts|mjs|cjs|js)$/,
   /^test\/agents\/.+(?:\.(?:jsonl?|md|txt|db|db-wal|zst|toml|ya?ml|sql)|\/(?:\.project_root|CURRENT|\.registry))$/,

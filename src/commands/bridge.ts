@@ -4,8 +4,7 @@ import { variableFiles } from "#agents/registry.ts";
 import { allow, consentTo, readConsents, revoke } from "#collect/bridge/consent.ts";
 import { fileJson } from "#collect/bridge/json.ts";
 import { ownVariables } from "#collect/bridge/own-variables.ts";
-import { type RegistrationFile, readRegistrationFile } from "#collect/bridge/registration-file.ts";
-import { bridgeFiles, pathsHere, runnerOf } from "#collect/bridge/report.ts";
+import { bridgeFiles, filesFor, pathsHere } from "#collect/bridge/report.ts";
 import { testFile } from "#collect/bridge/sample.ts";
 import { commandLines, fileLines, startsOwnFile } from "#collect/bridge/text.ts";
 import { ensurePrivateState } from "#collect/drain/private-state.ts";
@@ -81,19 +80,6 @@ async function allowFiles(path: string | undefined, yes: boolean, context: Conte
     stdout.write(`allowed until the file changes; to try it: ${suggest("bridge test")}\n`);
   }
   return 0;
-}
-
-/** @throws UserError if there is none, or one is refused */
-function filesFor(path: string | undefined, context: Context): readonly RegistrationFile[] {
-  const runner = runnerOf(context);
-  const paths = path === undefined ? pathsHere(context) : [resolve(context.cwd, path)];
-  const found = paths.map((one) => readRegistrationFile(one, runner)).filter((file) => file !== undefined);
-  if (found.length === 0)
-    throw new UserError("E_FILE", `there is no ${paths.join(" and no ")}; docs/bridge.md has an example`);
-  return found.map((file) => {
-    if ("problem" in file) throw new UserError("E_REFUSED", `${file.path} is refused: ${file.problem}`, 1);
-    return file;
-  });
 }
 
 async function revokeFiles(path: string | undefined, all: boolean, context: Context): Promise<number> {

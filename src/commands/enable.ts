@@ -1,8 +1,7 @@
 import type { Context } from "#config/context.ts";
 import { printLines } from "#kit/text/ascii.ts";
-import { unifiedDiff } from "#kit/text/diff.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { type EnablePlan, enabledText, hasChanges, planEnable } from "#setup/registration/enable-plan.ts";
+import { dryRunText, enabledText, hasChanges, planEnable } from "#setup/registration/enable-plan.ts";
 import { writeEnable } from "#setup/registration/enable-write.ts";
 import { complainTo, forEachAgent } from "#setup/registration/for-each-agent.ts";
 import { readHookConf } from "#setup/registration/hook-conf.ts";
@@ -71,7 +70,7 @@ export async function enable(
     const onFailure = isNamed ? undefined : complainTo(context);
     const plans = await forEachAgent(chosen, onFailure, (one) => planEnable(one, scope, context, statusLine));
     if (dryRun) {
-      showDryRun(plans, context);
+      context.stdout.write(dryRunText(plans, context.places.hookPath));
       return plans.length === chosen.length ? 0 : 1;
     }
     // Without the native part nothing could be stored: do not start collecting
@@ -109,16 +108,4 @@ export async function enable(
     if (statusLine) context.stdout.write(plainStatusLineText(context));
     return done.length === chosen.length ? 0 : 1;
   });
-}
-
-// --- internal ---
-
-function showDryRun(plans: readonly EnablePlan[], { stdout, places }: Context): void {
-  for (const plan of plans) {
-    if (!hasChanges(plan)) stdout.write(enabledText(plan));
-    for (const [index, file] of plan.files.entries()) {
-      stdout.write(unifiedDiff(file, { path: file.path, text: plan.after[index]?.text }));
-    }
-  }
-  stdout.write(`Dry run: nothing was written. The hook program would be ${places.hookPath}\n`);
 }

@@ -249,7 +249,11 @@ let bundled: string | undefined;
 /** What cli.ts does with runHook, without the rest of cli.ts. */
 function twinProgram(stateDir: string, programPath: string): string {
   bundled ??= buildSync({
-    stdin: { contents: 'export { runHook } from "./src/intake/hook.ts";', resolveDir: resolve("."), loader: "ts" },
+    stdin: {
+      contents: 'export { runHook } from "./src/collect/intake/hook.ts";',
+      resolveDir: resolve("."),
+      loader: "ts",
+    },
     bundle: true,
     format: "cjs",
     platform: "node",

@@ -1,5 +1,7 @@
+import { resolve } from "node:path";
 import type { Context } from "#config/context.ts";
 import { ownUid } from "#config/file-owner.ts";
+import { UserError } from "#kit/user-error.ts";
 import type { BridgeCommandState } from "#store/bridge-state.ts";
 import { consentTo, readConsents } from "./consent.ts";
 import {
@@ -31,6 +33,23 @@ export function runnerOf({ env, platform }: Pick<Context, "env" | "platform">): 
 /** The files that apply in the current folder: the project's and the user's, as far as they exist. */
 export const pathsHere = ({ cwd, places }: Pick<Context, "cwd" | "places">): readonly string[] =>
   [projectFileOf(cwd), userFileOf(places)].filter((path) => path !== undefined);
+
+/**
+ * The named file, or those that apply in the current folder.
+ *
+ * @throws UserError if there is none, or one is refused
+ */
+export function filesFor(path: string | undefined, context: Context): readonly RegistrationFile[] {
+  const runner = runnerOf(context);
+  const paths = path === undefined ? pathsHere(context) : [resolve(context.cwd, path)];
+  const found = paths.map((one) => readRegistrationFile(one, runner)).filter((file) => file !== undefined);
+  if (found.length === 0)
+    throw new UserError("E_FILE", `there is no ${paths.join(" and no ")}; docs/bridge.md has an example`);
+  return found.map((file) => {
+    if ("problem" in file) throw new UserError("E_REFUSED", `${file.path} is refused: ${file.problem}`, 1);
+    return file;
+  });
+}
 
 /**
  * All files that were allowed, and those that apply in the current folder. Files with nothing but our own registration are left

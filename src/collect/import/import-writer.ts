@@ -394,9 +394,7 @@ interface Reread {
 const unreadableFiles = ({ files }: ReadTask, result: ReadResult): readonly string[] => {
   const unreadable = result.files.reduce((sum, file) => sum + file.unreadable, 0);
   const path = JSON.stringify(files[0]?.path ?? "");
-  return unreadable === 0
-    ? []
-    : [
-        `could not read the transcript ${path}: nothing of a session is in it, ${unreadable === 1 ? "1 record makes" : `${unreadable} records make`} no sense`,
-      ];
+  const records = unreadable === 1 ? "1 record makes" : `${unreadable} records make`;
+  const problem = `could not read the transcript ${path}: nothing of a session is in it, ${records} no sense`;
+  return unreadable === 0 ? [] : [problem];
 };

@@ -1,5 +1,6 @@
 import type { Context } from "#config/context.ts";
 import type { SettingsText } from "#core/model/agent.ts";
+import { unifiedDiff } from "#kit/text/diff.ts";
 import { plural } from "#kit/text/figures.ts";
 import { hookCommandOf, statusLineCommandOf } from "./hook-program.ts";
 import { installerHere } from "./other-places.ts";
@@ -58,4 +59,15 @@ export function enabledText(plan: EnablePlan): string {
   const events = installer.registered(after).length;
   const known = version === undefined ? "" : ` of ${agent.title} ${version}`;
   return `${agent.title}: enabled in ${listed(changed)} (${plural(events, "event")}${known})\n`;
+}
+
+/** What enabling would change, as diffs. */
+export function dryRunText(plans: readonly EnablePlan[], hookPath: string): string {
+  const texts = plans.map((plan) => {
+    const diffs = plan.files.map((file, index) =>
+      unifiedDiff(file, { path: file.path, text: plan.after[index]?.text }),
+    );
+    return `${hasChanges(plan) ? "" : enabledText(plan)}${diffs.join("")}`;
+  });
+  return `${texts.join("")}Dry run: nothing was written. The hook program would be ${hookPath}\n`;
 }
