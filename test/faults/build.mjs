@@ -12,10 +12,11 @@ await bundle(process.argv[2], [
   {
     name: "faults",
     setup(build) {
-      build.onResolve({ filter: /\/fault-points\.ts$/ }, ({ path, importer, resolveDir }) =>
+      build.onResolve({ filter: /\/fault-points\.ts$/ }, ({ path, importer, resolveDir }) => {
+        const isIts = path === "#kit/fault-points.ts" || resolve(resolveDir, path) === ITS;
         // The bundler resolves our own module there
-        importer !== OURS && resolve(resolveDir, path) === ITS ? { path: OURS } : undefined,
-      );
+        return isIts && importer !== OURS ? { path: OURS } : undefined;
+      });
     },
   },
 ]);
