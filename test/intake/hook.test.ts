@@ -72,7 +72,7 @@ const canLimitProcesses =
   process.getuid?.() === 0 && ["prlimit", "setpriv"].every((name) => spawnSync(name, ["--version"]).status === 0);
 /** bash retries a fork itself, for up to 15 s. */
 const isBash = (title: string): boolean => {
-  const [program = "", ...flags] = title.replace("hook.sh under ", "").split(" ");
+  const [program = "", ...flags] = title.replace(/^hook\.sh (?:under|read by) /, "").split(" ");
   return spawnSync(program, [...flags, "-c", 'test -n "$BASH_VERSION"']).status === 0;
 };
 /** As macOS can have it as /bin/sh. */
@@ -649,9 +649,9 @@ describe("the two intakes", () => {
   test("have the same limits and variables", () => {
     const text = readFileSync("src/collect/intake/hook.sh", "utf8");
     expect(text).toContain(`max_bytes=${MAX_FILE_BYTES} `);
-    expect(text).toContain(`read_seconds=${READ_TIMEOUT_MS / 1000} `);
-    expect(text).toContain(`stdin-'{'*) begin_seconds=${FIRST_BYTE_TIMEOUT_MS.json / 1000} ;;`);
-    expect(text).toContain(`stdin-) begin_seconds=${FIRST_BYTE_TIMEOUT_MS.empty / 1000} ;;`);
+    expect(text).toContain(`read_ms=${READ_TIMEOUT_MS} `);
+    expect(text).toContain(`stdin-'{'*) begin_ms=${FIRST_BYTE_TIMEOUT_MS.json} `);
+    expect(text).toContain(`stdin-) begin_ms=${FIRST_BYTE_TIMEOUT_MS.empty} `);
     expect(
       [...text.matchAll(/head_line env\.(\w+) "\$\{(\w+)-\}"(?:; |$)/gm)].map(([, name, from]) => [name, from]),
     ).toEqual(RECORDED_VARIABLES.map((name) => [name, name]));

@@ -31,7 +31,7 @@ import { wrappedPrograms, wrapperPathOf, wrapperProgram } from "./wrappers.ts";
  * The command line that agents run. The user's is short (at most 110 characters in the default location), because some agents show it to
  * the model.
  *
- * - On Linux and macOS the user's line runs in every shell: see `posixLine`.
+ * - On Linux and macOS the user's line runs in every shell that its agent may use: see `posixLine`.
  * - A project's line is the same on every machine and for every system, and contains no person's path: see `projectLine`.
  * - A missing program exits with 0: an uninstalled hook must not disturb the agent (Copilot would deny the tool).
  * - On Windows every shell that agents use runs it: see `windowsLine`.
@@ -41,7 +41,7 @@ export function hookCommandOf(context: Context, scope: "user" | "project"): Hook
   const { places, platform, env } = context;
   if (platform === "win32") return (options) => windowsLine(onWindows(context), windowsArgs(options));
   const program = isStandard(places) ? STANDARD : quoted(places.hookPath);
-  return (options) => posixLine(program, posixArgs(options), env);
+  return (options) => posixLine(program, posixArgs(options), env, options.shell);
 }
 
 /** The command line of a status line. Like a hook's, it does nothing if the program is missing. */
