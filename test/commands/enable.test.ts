@@ -136,8 +136,8 @@ beforeEach(() => {
   project = join(home, "acme");
   mkdirSync(project, { recursive: true });
   hookSource = join(root, "hook.sh");
-  // Where a shell reads it, the first word is its path, as for hook.sh
-  writeFileSync(hookSource, '#!/bin/sh\ncase $1 in /*) shift ;; esac\necho "ran $*"\n');
+  // Where a shell reads it, the first word is its path, and it ends the shell, as hook.sh does
+  writeFileSync(hookSource, '#!/bin/sh\ncase $1 in /*) shift ;; esac\necho "ran $*"\nexit\n');
   printed = "";
 });
 afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }));
@@ -239,6 +239,9 @@ describe("the command line that an agent runs", () => {
         const run = (text: string, program = shell) =>
           spawnSync(program, ["-c", text], { env: { HOME: home, PATH: "/usr/bin:/bin" }, encoding: "utf8" });
         const runs = () => [run(line), run(read), run(read, "sh")];
+        for (const one of runs()) expect(one).toMatchObject({ stdout: "ran -d kiro agent\n", stderr: "", status: 0 });
+        // Settings are shared with a machine that has an older version, whose program can only be started
+        rmSync(`${context.places.hookPath}.sh`);
         for (const one of runs()) expect(one).toMatchObject({ stdout: "ran -d kiro agent\n", stderr: "", status: 0 });
         rmSync(context.places.hookPath);
         for (const one of runs()) expect(one).toMatchObject({ stdout: "", stderr: "", status: 0 });

@@ -114,7 +114,7 @@ export function makeSandbox({ drainMs = 0 } = {}): Sandbox {
   };
   mkdirSync(hookDir, { recursive: true });
   mkdirSync(sandbox.drainedDir);
-  copyFileSync(HOOK_SH, sandbox.hookPath);
+  for (const path of [sandbox.hookPath, `${sandbox.hookPath}.sh`]) copyFileSync(HOOK_SH, path);
   chmodSync(sandbox.hookPath, 0o755);
   const drain = sandbox.programPath;
   writeFileSync(drain, fakeDrain(sandbox.drainedDir, drainMs));

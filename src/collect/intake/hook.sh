@@ -9,8 +9,8 @@
 #     --trial=<folder>  write there instead of to the recorded folder; for doctor
 #     <reply>  printed unchanged, with a newline; without it stdout stays empty
 #
-# Where agents run `sh`, that shell reads this file itself (`. <this file>`), which saves the start of a second one. The first word is
-# then the path of this file.
+# Where agents run `sh`, that shell reads a copy of this file, `hook.sh`, which saves the start of a second one. The first word is then
+# the path of `hook`.
 #
 # The agent waits for this, so usually it starts only cat; the rest is builtins, and subshells that do nothing. Shells parse a file
 # bit by bit: what only some events need is at the end, after the `exit` of the others.
@@ -39,7 +39,11 @@ nl='
 '
 
 case ${1-}:$0 in
-  /*) here=${1%/*} && shift ;;
+  /*)
+    [ -x "$1" ] || exit 0 # removed by a version that has no copy
+    here=${1%/*}
+    shift
+    ;;
   *:*/*) here=${0%/*} ;;
   *) here=. ;;
 esac

@@ -59,6 +59,9 @@ export function statusLineCommandOf(context: Context, source: string): string {
 export const statusLinePathOf = ({ places, platform }: Pick<Context, "places" | "platform">): string =>
   join(dirname(places.hookPath), platform === "win32" ? "statusline.cjs" : "statusline");
 
+/** A copy of the hook program for shells that read it: see `readIfThere`. On Windows there is none. */
+export const readHookPathOf = ({ hookPath }: Pick<Context["places"], "hookPath">): string => `${hookPath}.sh`;
+
 /** For `windowsLine`. */
 export const onWindows = (context: Context): WindowsLine => ({
   hookPath: context.places.hookPath,
@@ -96,6 +99,7 @@ export async function installHookProgram(
     // Windows has no modes
     await writeIfDifferent(places.hookPath, program, platform === "win32" ? 0 : 0o755),
   ];
+  if (platform !== "win32") written.push(await writeIfDifferent(readHookPathOf(places), program, 0o600));
   const wrapper = wrapperPathOf(places);
   if ((await readFileIfAny(wrapper)) !== undefined) {
     const content = wrapperProgram(context, await wrappedPrograms(context));
@@ -117,7 +121,10 @@ export async function isHookCurrent(
   { places, platform }: Pick<Context, "places" | "platform">,
   hookSource: string,
 ): Promise<boolean> {
-  if ((await readFileIfAny(places.hookPath))?.equals(await shipped(hookSource)) !== true) return false;
+  const program = await shipped(hookSource);
+  for (const path of [places.hookPath, ...(platform === "win32" ? [] : [readHookPathOf(places)])]) {
+    if ((await readFileIfAny(path))?.equals(program) !== true) return false;
+  }
   const statusLine = await readFileIfAny(statusLinePathOf({ places, platform }));
   return statusLine?.equals(await shipped(statusLineSource(hookSource, platform))) !== false;
 }
@@ -148,6 +155,7 @@ export async function removeHookProgram(context: Context): Promise<readonly stri
   const folders = await installedFolders(places);
   await removeFile(statusLinePathOf(context));
   await removeFile(summaryPath(places.stateDir));
+  await removeFile(readHookPathOf(places));
   await removeFile(places.hookPath);
   await removeFile(places.hookConfPath);
   const left = await removeCopies(folders, platform);
