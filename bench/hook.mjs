@@ -29,7 +29,7 @@ const TURN_MS = 400;
 /** The rows for the end of a turn, which starts a drain. */
 const PACED = { sh: "sh paced", node: "node paced", hook: "our hook -d" };
 /** Runs of one command in a row, in a tight loop; Node takes longer. */
-const [BATCH, NODE_BATCH] = [20, 5];
+const [BATCH, NODE_BATCH] = [10, 2];
 /** Shells of users, in which some agents run hooks. */
 const SHELLS = ["bash", "zsh", "ksh", "fish", "tcsh"];
 /** `$0`: the file for stdin; `$1`: how many runs; then the command. */
@@ -170,7 +170,7 @@ async function tightLoop(runs, lineOf) {
       ]),
     ].map((row) => ({ ...row, wallMs: [], cpuMs: [] }));
     const env = environmentAt(home, "http://127.0.0.1:9");
-    const rounds = Math.max(3, Math.round(runs / 4));
+    const rounds = Math.max(3, Math.round(runs / 2));
     for (let n = 0; n <= rounds; n += 1)
       for (const { command, batch = BATCH, wallMs, cpuMs } of n % 2 === 0 ? rows : rows.toReversed()) {
         const { stderr } = spawnSync(agent, ["-c", LOOP, payload, String(batch), ...command], {
