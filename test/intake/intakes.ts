@@ -32,7 +32,7 @@ export interface HookArgs {
   readonly source: string;
   readonly event?: string;
   readonly reply?: string;
-  readonly drain?: "yes" | "if-waiting" | "no";
+  readonly drain?: keyof typeof DRAIN_FLAGS;
   /** Where the payload is, if not on stdin. */
   readonly payload?: "variable" | { readonly argument: string };
 }
@@ -66,7 +66,14 @@ export function intakes(): readonly Intake[] {
         ([program, ...flags]): Intake => ({
           title: `hook.sh read by ${[program, ...flags].join(" ")}`,
           isShell: true,
-          command: (sandbox, args) => [program, ...flags, "-c", lineOf(sandbox, args)],
+          // Where its stdin is a socket, bash reads the user's file, but not as sh
+          command: (sandbox, args) => [
+            program,
+            ...flags,
+            ...(program === "bash" ? ["--norc"] : []),
+            "-c",
+            lineOf(sandbox, args),
+          ],
         }),
       ),
     {
@@ -220,8 +227,10 @@ export const sleepMs = (durationMs: number): Promise<void> => new Promise((wake)
 
 // --- internal ---
 
+const DRAIN_FLAGS = { yes: ["-d"], "if-waiting": ["-w"], soon: ["-s"], no: [] } as const;
+
 const shellArgs = ({ source, event, reply, drain, payload }: HookArgs): readonly string[] => [
-  ...(drain === "yes" ? ["-d"] : drain === "if-waiting" ? ["-w"] : []),
+  ...DRAIN_FLAGS[drain ?? "no"],
   ...(payload === undefined ? [] : [payload === "variable" ? "-e" : "-a"]),
   source,
   ...(event !== undefined || reply !== undefined ? [event ?? ""] : []),
