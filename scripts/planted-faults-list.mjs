@@ -3,7 +3,7 @@
 export const FAULTS = [
   {
     what: "Of two readings of one usage the smaller one is kept",
-    file: "src/core/model/merge.ts",
+    file: "src/core/rules/merge.ts",
     from: "return (a.output ?? -1) - (b.output ?? -1);",
     to: "return (b.output ?? -1) - (a.output ?? -1);",
     rooms: ["test/model/"],

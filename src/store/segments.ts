@@ -1,4 +1,5 @@
-import { continuationOf, type Segment } from "#core/model/session.ts";
+import type { Segment } from "#core/model/session.ts";
+import { continuationOf } from "#core/rules/segments.ts";
 import type { Database, Row } from "./database.ts";
 
 /** A segment as it is stored. */

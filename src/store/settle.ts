@@ -1,6 +1,7 @@
 import type { Price } from "#core/model/price-list.ts";
-import { runKeyOf, type Session, type SettledWork, type Subagent, type Turn } from "#core/model/session.ts";
+import type { Session, SettledWork, Subagent, Turn } from "#core/model/session.ts";
 import type { Counted, MetricShape, SpanParents } from "#core/model/telemetry.ts";
+import { runKeyOf } from "#core/rules/runs.ts";
 import { countFacts } from "./counters.ts";
 import type { Database } from "./database.ts";
 import { settleFacts } from "./facts.ts";

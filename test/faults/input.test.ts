@@ -1,7 +1,7 @@
 // Any value in place of an id, a name or a path, for every agent: nothing throws, nothing is written elsewhere, what is stored is
 // bounded, what cannot be stored is quarantined with a reason, and later payloads are processed.
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { MAX_ID_CHARACTERS } from "#core/model/limits.ts";
+import { MAX_ID_CHARACTERS } from "#core/rules/limits.ts";
 import { tryOddValues } from "./input-run.ts";
 import { InputWorld } from "./input-world.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { changeKey, commitKey } from "#core/model/change-facts.ts";
+import { changeKey, commitKey } from "#core/rules/change-facts.ts";
 import { openDatabase } from "#store/database.ts";
 import { addEntries } from "#store/facts.ts";
 import { ensureSession } from "#store/sessions.ts";

@@ -1,5 +1,7 @@
-import { givenIdOf } from "../model/call-ids.ts";
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { Event } from "../model/event-schema.ts";
+import { givenIdOf } from "../rules/call-ids.ts";
+import { timeMsOf } from "../rules/event.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
 import { isCutOff, processStarts } from "./process-starts.ts";
 
 /** Prefix of the call ids that we assign where the agent sends none. */

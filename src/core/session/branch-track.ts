@@ -1,5 +1,5 @@
-import { changeKey, NO_BRANCH } from "../model/change-facts.ts";
 import type { EntryOf } from "../model/transcript.ts";
+import { changeKey, NO_BRANCH } from "../rules/change-facts.ts";
 
 /** What is known of a session whose transcript was read in part. */
 export interface ReadSoFar {

@@ -1,9 +1,6 @@
 import { defined } from "#kit/defined.ts";
-import { isChangeFact } from "../model/change-facts.ts";
-import { extrasOf, timeMsOf } from "../model/event.ts";
 import {
   type Compaction,
-  isEndedByUs,
   type Segment,
   type Session,
   type SessionInput,
@@ -11,6 +8,10 @@ import {
   type Subagent,
   type Turn,
 } from "../model/session.ts";
+import { isChangeFact } from "../rules/change-facts.ts";
+import { timeMsOf } from "../rules/event.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
+import { isEndedByUs } from "../rules/segments.ts";
 import { assign, type Drafts } from "./assign.ts";
 import { baseKey, type Draft } from "./drafts.ts";
 import { expectsLines } from "./expects-lines.ts";

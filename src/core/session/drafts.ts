@@ -1,15 +1,10 @@
 import { defined } from "#kit/defined.ts";
-import { type Event, extrasOf } from "../model/event.ts";
+import type { Event } from "../model/event-schema.ts";
 import type { ModelCall } from "../model/model-call.ts";
-import {
-  type ExportedSpan,
-  isContinuation,
-  type ModelError,
-  openSegmentOf,
-  type Segment,
-  type SessionContext,
-} from "../model/session.ts";
+import type { ExportedSpan, ModelError, Segment, SessionContext } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
+import { isContinuation, openSegmentOf } from "../rules/segments.ts";
 import { type Bin, firstMs } from "./bins.ts";
 import type { PairedTool } from "./pair.ts";
 import { NO_PROMPT } from "./prompts.ts";

@@ -1,6 +1,6 @@
-import { lastCallOf } from "../model/last-call.ts";
 import type { Segment, SessionInput, Subagent, Turn } from "../model/session.ts";
-import { isWholeUsage } from "../model/whole-usage.ts";
+import { lastCallOf } from "../rules/last-call.ts";
+import { isWholeUsage } from "../rules/whole-usage.ts";
 
 /** Whether transcript lines are still missing: the last answer of an ended turn, the error of a failed one, the result of a call. */
 export function expectsLines(run: Turn | Subagent, segment: Segment | undefined, input: SessionInput): boolean {

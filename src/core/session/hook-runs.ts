@@ -1,5 +1,7 @@
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { Event } from "../model/event-schema.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
+import { timeMsOf } from "../rules/event.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
 import { matchKeyOf } from "./match-key.ts";
 
 /**

@@ -1,6 +1,8 @@
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { Event } from "../model/event-schema.ts";
 import type { SessionFacts, SettledCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
+import { timeMsOf } from "../rules/event.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
 import { isAssignedCallId } from "./assign-call-ids.ts";
 import { matchKeyOf } from "./match-key.ts";
 import { nearestPairs } from "./nearest.ts";

@@ -1,4 +1,4 @@
-import { isCategory } from "../model/names.ts";
+import { isCategory } from "../rules/names.ts";
 
 /**
  * What hooks and transcript both report of one call: tool and input, or only the given id if there is one, because they may name a

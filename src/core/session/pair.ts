@@ -1,8 +1,10 @@
 import { defined } from "#kit/defined.ts";
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { Event } from "../model/event-schema.ts";
 import type { FileWrite } from "../model/file-write.ts";
 import type { SessionFacts, SettledCall, ToolCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
+import { timeMsOf } from "../rules/event.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
 import { assignCallIds, isAssignedCallId, withoutGivenId } from "./assign-call-ids.ts";
 import { withRunIds } from "./hook-runs.ts";
 import { joinCalls } from "./join.ts";

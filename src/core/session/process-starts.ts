@@ -1,4 +1,6 @@
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { Event } from "../model/event-schema.ts";
+import { timeMsOf } from "../rules/event.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
 
 // A process that was killed leaves calls open. Some agents run them again when the session is resumed, and report the end of the second
 // run without a start: it is not the end of the first one.

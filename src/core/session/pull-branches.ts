@@ -1,5 +1,5 @@
-import { isNotedBranch, NO_BRANCH, notedBranch } from "../model/change-facts.ts";
 import type { EntryOf } from "../model/transcript.ts";
+import { isNotedBranch, NO_BRANCH, notedBranch } from "../rules/change-facts.ts";
 
 type ChangeEntry = EntryOf<"commit"> | EntryOf<"change">;
 

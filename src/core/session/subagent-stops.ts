@@ -1,4 +1,6 @@
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { Event } from "../model/event-schema.ts";
+import { timeMsOf } from "../rules/event.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
 
 /**
  * Ends of turns that are ends of subagents: some agents report both in the same way, without an id, and the subagent's end right

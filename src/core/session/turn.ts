@@ -1,8 +1,9 @@
 import { defined } from "#kit/defined.ts";
 import { maxOf, minOf } from "#kit/min-max.ts";
-import { extrasOf, timeMsOf } from "../model/event.ts";
-import { lastCallOf } from "../model/last-call.ts";
 import type { Segment, SessionInput, Turn } from "../model/session.ts";
+import { timeMsOf } from "../rules/event.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
+import { lastCallOf } from "../rules/last-call.ts";
 import { type Draft, exportedKeyOf, isLatePart } from "./drafts.ts";
 import { finishTool } from "./finish-tool.ts";
 import { withLostCall } from "./lost-call.ts";

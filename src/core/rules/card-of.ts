@@ -1,4 +1,4 @@
-import type { Agent } from "./agent.ts";
+import type { Agent } from "../model/agent.ts";
 
 interface Cards {
   readonly agents: readonly Agent[];

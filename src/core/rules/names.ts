@@ -1,4 +1,4 @@
-import type { OwnNames } from "./agent.ts";
+import type { OwnNames } from "../model/agent.ts";
 
 // Names at `capture: none`: names built into the agent stay, all others are replaced by a category.
 

@@ -1,5 +1,5 @@
+import { CALL_KEY } from "../packed/fact-tables.ts";
 import { isRandomId } from "./call-ids.ts";
-import { CALL_KEY } from "./fact-tables.ts";
 
 // Some lines and copies of an answer lack the id of its request. An answer id that is random identifies the answer without it.
 

@@ -1,9 +1,9 @@
 import { sumOfAll } from "#kit/known.ts";
 import { ID_MEMBERS, PATH_MEMBERS, TIME_MEMBERS } from "#kit/members.ts";
+import type { Event } from "../model/event-schema.ts";
+import { TOKEN_KINDS } from "../model/token-kinds.ts";
+import type { TokenUsage, TranscriptEntry } from "../model/transcript.ts";
 import { withLifetimesInWrites } from "./cache-lifetimes.ts";
-import type { Event } from "./event.ts";
-import { TOKEN_KINDS } from "./token-kinds.ts";
-import type { TokenUsage, TranscriptEntry } from "./transcript.ts";
 import { isWholeUsage } from "./whole-usage.ts";
 
 // Agents and their transcripts can contain texts of any length, any characters and any numbers. They are limited here once, so

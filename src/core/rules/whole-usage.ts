@@ -1,4 +1,4 @@
-import type { TokenUsage } from "./transcript.ts";
+import type { TokenUsage } from "../model/transcript.ts";
 
 /** Whether both input and output are known. */
 export const isWholeUsage = (

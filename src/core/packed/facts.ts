@@ -1,4 +1,4 @@
-import type { TranscriptEntry } from "./transcript.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
 
 /**
  * Encodes facts as one JSON text, a third of the size of their JSON: it contains each member name and each text once. It describes

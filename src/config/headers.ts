@@ -1,4 +1,4 @@
-import type { OtlpSignalSettings } from "./settings.ts";
+import type { OtlpSignalSettings } from "#core/model/settings.ts";
 
 export type Headers = Readonly<Record<string, string>>;
 

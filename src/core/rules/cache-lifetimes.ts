@@ -1,4 +1,4 @@
-import type { TokenUsage } from "./transcript.ts";
+import type { TokenUsage } from "../model/transcript.ts";
 
 /**
  * Limits cache writes by lifetime to the number of tokens that were written. A server that retries can report the breakdown of

@@ -1,7 +1,7 @@
 import { defined } from "#kit/defined.ts";
 import type { Writable } from "#kit/writable.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "../model/transcript.ts";
 import { isChangeFact } from "./change-facts.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "./transcript.ts";
 import { isWholeUsage } from "./whole-usage.ts";
 
 /**

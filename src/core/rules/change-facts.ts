@@ -1,6 +1,6 @@
 import { digestOf } from "#kit/digest.ts";
-import type { ChangeFact } from "./changes.ts";
-import type { EntryOf, TranscriptEntry } from "./transcript.ts";
+import type { ChangeFact } from "../model/changes.ts";
+import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 
 // Apart from their schemas, because most drains check nothing and need no zod
 

@@ -1,19 +1,9 @@
-import { TOKEN_KINDS } from "./token-kinds.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "./transcript.ts";
+import type { KnownCall } from "../model/model-call.ts";
+import { TOKEN_KINDS } from "../model/token-kinds.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "../model/transcript.ts";
 
 // An agent can remove calls from its transcript, for example when the user goes back to a checkpoint, and record the sum of their
 // usage in their place. Some of these calls may have been read before. Only the rest of the sum is new.
-
-/** The members of a model call, or of a sum over several, that are needed here. */
-export interface KnownCall {
-  readonly key: string;
-  readonly agentId?: string | undefined;
-  readonly startMs?: number | undefined;
-  readonly timeMs?: number;
-  readonly endMs: number;
-  readonly usage?: TokenUsage | undefined;
-  readonly covers?: Call["covers"];
-}
 
 /**
  * Reduces sums over removed calls by the calls that are known from earlier readings. A sum of which nothing is left is dropped.

@@ -1,5 +1,5 @@
 import { nearest } from "#kit/nearest.ts";
-import type { Agent } from "./agent.ts";
+import type { Agent } from "../model/agent.ts";
 
 /**
  * ` (did you mean X?)` for another name of an agent, the beginning of a name, a name with something added, or a typing error, also

@@ -1,4 +1,5 @@
-import { type Event, extrasOf } from "./event.ts";
+import type { Event } from "../model/event-schema.ts";
+import { extrasOf } from "./extras.lazy.ts";
 
 /**
  * Whether a tool call's id is random: it has at least 16 characters after its prefix. Some providers number calls from 0

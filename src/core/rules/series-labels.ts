@@ -1,4 +1,4 @@
-import type { MetricPoint } from "./telemetry.ts";
+import type { MetricPoint } from "../model/telemetry.ts";
 
 /**
  * Resource attributes that distinguish series in backends that turn them into labels. A counter keeps the values that were set

@@ -1,5 +1,5 @@
 import { parseOptions } from "#kit/parse-options.ts";
-import { type Event, Extras } from "./event-schema.ts";
+import { type Event, Extras } from "../model/event-schema.ts";
 
 /** The `extensions` that our adapters write; members of other senders that do not fit are left out. Never throws. */
 export function extrasOf(event: Event): Extras {

@@ -1,4 +1,4 @@
-import type { ModelCall } from "./model-call.ts";
+import type { ModelCall } from "../model/model-call.ts";
 
 type Counted = Pick<ModelCall, "covers" | "coveredCalls">;
 

@@ -1,4 +1,4 @@
-import type { TranscriptEntry } from "./transcript.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
 
 /**
  * Removes a subagent's copies of answers that the main conversation received. The copies have other request ids, so only the

@@ -1,3 +1,6 @@
+import { UNKNOWN_TIER } from "../model/model-call.ts";
+import { TOKEN_KINDS } from "../model/token-kinds.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
 import {
   COLUMNS,
   type ColumnKind,
@@ -9,9 +12,6 @@ import {
   type TableKind,
 } from "./fact-tables.ts";
 import { decodeFacts, encodeFacts } from "./facts.ts";
-import { UNKNOWN_TIER } from "./model-call.ts";
-import { TOKEN_KINDS } from "./token-kinds.ts";
-import type { TranscriptEntry } from "./transcript.ts";
 
 /**
  * Encodes tables as one value: a JSON head, the texts, then each column with as many bytes per number as it needs, relative to

@@ -1,6 +1,6 @@
 import { defined } from "#kit/defined.ts";
-import type { FactBase, FactOf, FactSink, LooseEntry } from "./fact-sink.ts";
-import type { TokenUsage, TranscriptEntry } from "./transcript.ts";
+import type { FactBase, FactOf, FactSink } from "../model/fact-sink.ts";
+import type { TokenUsage, TranscriptEntry } from "../model/transcript.ts";
 
 /** Collects facts as transcript entries, in the order in which they were found. */
 export class EntrySink implements FactSink {
@@ -33,7 +33,7 @@ export class EntrySink implements FactSink {
     this.#add({ kind: "tool_result", ...base, ...fact });
   }
 
-  other(entry: LooseEntry): void {
+  other(entry: TranscriptEntry): void {
     this.#add(entry);
   }
 

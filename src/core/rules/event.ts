@@ -1,9 +1,6 @@
-import type { Envelope } from "./envelope.ts";
-import type { Event } from "./event-schema.ts";
+import type { Envelope } from "../model/envelope.ts";
+import type { Event } from "../model/event-schema.ts";
 import { extrasOf } from "./extras.lazy.ts";
-
-export type { Event, EventType, Extras, NativeEventType, SignalEvent } from "./event-schema.ts";
-export { extrasOf };
 
 /** True for the five OpenHook types. */
 export const isEnvelope = (event: Event): event is Envelope => "openhook" in event;

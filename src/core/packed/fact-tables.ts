@@ -1,4 +1,4 @@
-import type { TranscriptEntry } from "./transcript.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
 
 // Facts of a session as tables of numbers: one row per fact, without an object per fact, to save memory. Each text is stored
 // once, and rows contain its number. NaN: the fact does not have that member.

@@ -1,7 +1,7 @@
+import type { ModelCall, PricedCall } from "../model/model-call.ts";
+import type { Price } from "../model/price-list.ts";
+import type { SettledWork, Subagent, Turn } from "../model/session.ts";
 import { addSums, negativeSums, sumOfCalls } from "./call-sums.ts";
-import type { ModelCall, PricedCall } from "./model-call.ts";
-import type { Price } from "./price-list.ts";
-import type { SettledWork, Subagent, Turn } from "./session.ts";
 
 /** The sums of a part of a run. */
 export function settledWorkOf(part: Turn | Subagent, price: (call: ModelCall) => Price): SettledWork {

@@ -1,4 +1,4 @@
-import type { TranscriptEntry } from "./transcript.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
 
 /** Whether it has the tokens of one call. Sums over several calls are used only where single calls are unknown. */
 export const isSingleCall = (entry: TranscriptEntry): boolean =>
