@@ -4,7 +4,7 @@ import type { Segment, SessionFacts, Subagent, Turn } from "../model/session.ts"
 import { timeMsOf } from "../rules/event.ts";
 import { lastCallOf } from "../rules/last-call.ts";
 import { type Draft, exportedKeyOf, isLatePart } from "./drafts.ts";
-import { finishTool } from "./finish-tool.ts";
+import { finishTool } from "./pair.ts";
 
 /**
  * @param endingSegment see `endingSegmentOf`

@@ -5,7 +5,6 @@ import { timeMsOf } from "../rules/event.ts";
 import { extrasOf } from "../rules/extras.lazy.ts";
 import { lastCallOf } from "../rules/last-call.ts";
 import { type Draft, exportedKeyOf, isLatePart } from "./drafts.ts";
-import { finishTool } from "./finish-tool.ts";
 import { withLostCall } from "./lost-call.ts";
 import { isLeftOpen } from "./pair.ts";
 
