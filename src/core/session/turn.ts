@@ -6,7 +6,7 @@ import { extrasOf } from "../rules/extras.lazy.ts";
 import { lastCallOf } from "../rules/last-call.ts";
 import { type Draft, exportedKeyOf, isLatePart } from "./drafts.ts";
 import { withLostCall } from "./lost-call.ts";
-import { isLeftOpen } from "./pair.ts";
+import { finishTool, isLeftOpen } from "./pair.ts";
 
 /** @param isSuperseded the agent has started to work on a later prompt */
 export function toTurn(draft: Draft, segment: Segment | undefined, isSuperseded: boolean, input: SessionInput): Turn {
