@@ -2,7 +2,6 @@ import type { Event } from "../model/event-schema.ts";
 import { givenIdOf } from "../rules/call-ids.ts";
 import { timeMsOf } from "../rules/event.ts";
 import { extrasOf } from "../rules/extras.lazy.ts";
-import { isCutOff, processStarts } from "./process-starts.ts";
 
 /** Prefix of the call ids that we assign where the agent sends none. */
 const PREFIX = "minted:";
@@ -53,6 +52,30 @@ export function withoutGivenId<T extends Event>(event: T): T {
   const { tool_call_id: _, ...data } = event.data ?? {};
   return { ...event, data, extensions: { ...event.extensions, given_id: givenId } };
 }
+
+// A process that was killed leaves calls open. Some agents run them again when the session is resumed, and report the end of the second
+// run without a start: it is not the end of the first one.
+
+/**
+ * When processes of a session started.
+ *
+ * @param known starts that are settled
+ */
+export const processStarts = (events: readonly Event[], known: readonly number[] = []): readonly number[] => [
+  ...known,
+  ...events
+    .filter(
+      (event) =>
+        event.type === "session.start" &&
+        extrasOf(event).continues !== "compaction" &&
+        extrasOf(event).agent_id === undefined,
+    )
+    .map(timeMsOf),
+];
+
+/** Whether a process started between a call's start and an end, so that the end is not the call's. */
+export const isCutOff = (startMs: number, endMs: number, starts: readonly number[]): boolean =>
+  starts.some((ms) => ms > startMs + LATE_START_MS && ms <= endMs);
 
 // --- internal ---
 
@@ -171,3 +194,6 @@ const isTurnBoundary = (event: Event): boolean =>
 
 const byTime = (a: Event, b: Event): number =>
   timeMsOf(a) - timeMsOf(b) || (RANK[a.type] ?? 0) - (RANK[b.type] ?? 0) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+
+/** The hook of a process's start can arrive this long after that of its first call. Killing and restarting a program takes longer. */
+const LATE_START_MS = 1_000;
