@@ -1,5 +1,5 @@
-import { SERIES_LABELS } from "#core/model/series-labels.ts";
 import type { Attributes } from "#core/model/telemetry.ts";
+import { SERIES_LABELS } from "#core/rules/series-labels.ts";
 import type { Database } from "./database.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { sortedJson, streamKeyOf } from "./stream-key.ts";
