@@ -3,7 +3,7 @@ import { SHOWN_MS, seriesFor } from "./cardinality.ts";
 import type { Database, Row } from "./database.ts";
 import { hasCountedBefore, isCountedBefore, markCountedLately } from "./delivered-log.ts";
 import { emptyHistogram, type Histogram, sumOf, withValue } from "./histogram.ts";
-import { labelsOf, withoutLabels } from "./labels.ts";
+import { labelsOf } from "./labels.ts";
 import { hasPrunedFacts, isPrunedFact } from "./pruned-facts.ts";
 import { sortedJson, streamKeyOf } from "./stream-key.ts";
 
@@ -44,12 +44,6 @@ export function addSteps(
     for (const same of steps.values()) add(db, same, shapes, nowMs);
   });
 }
-
-/** Sum of a counter's streams with these attributes, whatever labels the settings added; 0 before the first increment. */
-export const streamValue = (db: Database, { metric, attributes }: Omit<Increment, "amount" | "resource">): number =>
-  counterValues(db, metric)
-    .filter((stream) => sortedJson(withoutLabels(stream.attributes)) === sortedJson(attributes))
-    .reduce((sum, { value }) => sum + value, 0);
 
 /**
  * Every stream with its current value, in the unit in which it is stored; the value of a histogram is its count.

@@ -116,11 +116,6 @@ export const KNOWN: readonly (readonly [file: string, name: string, reason: stri
   ].map(([file = "", name = ""]) => [file, name, "Windows has no mkfifo"] as const),
   ["test/privacy/project.test.ts", "the file that applies to a folder the worktree's copy in a worktree", "needs git"],
   [
-    "test/store/instance.test.ts",
-    "a store with an earlier version's fingerprint is no copy",
-    "a path without a drive is another path in Windows",
-  ],
-  [
     "test/store/name-lock.test.ts",
     "between processes a suspended holder on this machine keeps the lock",
     "Windows has no signal that suspends a process",
