@@ -99,6 +99,7 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/faults/backend.test.ts": "a backend that hangs or refuses; otlp/deliver.test.ts has the rules",
   "test/faults/drain.test.ts":
     "a drain killed at its steps, with the built program; store/*.test.ts have the transactions",
+  "test/faults/migration.test.ts": "a drain killed in a migration; store/migration.test.ts fails in one",
   "test/faults/input-paths.test.ts": "transcript paths in payloads that lead elsewhere; agents/links.test.ts has links",
   "test/faults/transcripts.test.ts": "a drain killed within a transcript; drain/late-transcript.test.ts reads in parts",
   "test/import/fuller-copies.test.ts":
@@ -141,6 +142,7 @@ export const ISOLATED_FILES: readonly string[] = [
   "test/config/home.test.ts",
   "test/drain/contained.test.ts",
   "test/registration/sudo.test.ts",
+  "test/store/migration.test.ts",
 ];
 
 /** Recordings that `npm test` walks: each shape in which agents differ, at least once. */
