@@ -1,9 +1,9 @@
 import { defineConfig } from "vitest/config";
-import { BROWSER_FILES, IS_WHOLE, ISOLATED_FILES, SLOW_FILES } from "./test/support/whole.ts";
+import { BROWSER_FILES, IS_WHOLE, ISOLATED_FILES } from "./test/support/whole.ts";
 
 export default defineConfig({
   test: {
-    exclude: [...(IS_WHOLE ? [] : Object.keys(SLOW_FILES)), ...BROWSER_FILES],
+    exclude: [...(IS_WHOLE ? [] : ["test/**/*.slow.test.ts"]), ...BROWSER_FILES],
     globalSetup: ["test/support/print-selection.ts", "test/support/isolate-home.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,

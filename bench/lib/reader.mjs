@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import claudeCode from "../../src/agents/claude-code/transcript.ts";
 import codex from "../../src/agents/codex/transcript.ts";
 import { RowSink } from "../../src/collect/import/row-sink.ts";
-import { CALL } from "../../src/core/model/fact-tables.ts";
+import { CALL } from "#core/packed/fact-tables.ts";
 import { INITIAL_OFFSET } from "../../src/core/model/initial-offset.ts";
 
 const READERS = { "claude-code": claudeCode, codex };

@@ -45,14 +45,9 @@ export function addSteps(
   });
 }
 
-/**
- * Every stream with its current value, in the unit in which it is stored; the value of a histogram is its count.
- *
- * @param metric only the streams of this metric
- */
+/** Every stream with its current value, in the unit in which it is stored; the value of a histogram is its count. */
 export const counterValues = (
   db: Database,
-  metric?: string,
 ): readonly {
   readonly metric: string;
   readonly attributes: Attributes;
@@ -62,11 +57,8 @@ export const counterValues = (
   readonly owed: number;
 }[] =>
   db
-    .prepare(
-      `SELECT metric, attributes, resource, value, owed, histogram FROM counters
-       WHERE ?1 IS NULL OR metric = ?1 ORDER BY metric, id`,
-    )
-    .all(metric ?? null)
+    .prepare("SELECT metric, attributes, resource, value, owed, histogram FROM counters ORDER BY metric, id")
+    .all()
     .map((row) => ({
       metric: String(row["metric"]),
       attributes: JSON.parse(String(row["attributes"])) as Attributes,

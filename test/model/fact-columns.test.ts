@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import reader from "#agents/claude-code/transcript.ts";
-import { decodePackedFacts, decodeTables, encodeTables } from "#core/model/fact-columns.ts";
-import { encodeFacts } from "#core/model/facts.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { decodePackedFacts, decodeTables, encodeTables } from "#core/packed/fact-columns.ts";
+import { encodeFacts } from "#core/packed/facts.ts";
 import { MadeFiles, readAsRows, same } from "../support/both-sinks.ts";
 import { madeSessions } from "../support/claude-lines.ts";
 import { rowsOf } from "../support/rows.ts";

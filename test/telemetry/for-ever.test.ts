@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { eventId } from "#agents/shared/payload/identity.ts";
-import { decodeTables } from "#core/model/fact-columns.ts";
-import { decodeFacts } from "#core/model/facts.ts";
 import type { Turn } from "#core/model/session.ts";
+import { decodeTables } from "#core/packed/fact-columns.ts";
+import { decodeFacts } from "#core/packed/facts.ts";
 import { spanIdOf, traceIdOf } from "#core/telemetry/ids.ts";
 import { compactionCounts, runCounts, segmentCounts } from "#core/telemetry/metrics.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";

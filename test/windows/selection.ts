@@ -32,7 +32,7 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "test/drain/suspend.test.ts": "starts hook.sh and suspends processes, for which Windows has no signal",
   ...Object.fromEntries(
     [
-      ...["drain/root-totals", "report/row-sums", "privacy/linear", "privacy/recall"],
+      ...["drain/root-totals", "privacy/linear", "privacy/recall"],
       ...["import/branches", "import/edits", "session/endings"],
     ].map((name) => [`test/${name}.test.ts`, MINUTES]),
   ),

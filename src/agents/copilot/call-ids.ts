@@ -1,4 +1,4 @@
-import { isRandomId, repeatedCallId } from "#core/model/call-ids.ts";
+import { isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
 import type { LineContext, LineState } from "./line-context.ts";
 
 /**

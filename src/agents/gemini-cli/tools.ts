@@ -1,5 +1,5 @@
-import { idInAgent, idWithoutAgent, isRandomId, repeatedCallId } from "#core/model/call-ids.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { idInAgent, idWithoutAgent, isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 import { writesOfDisplay } from "../shared/gemini/file-writes.ts";
 import { editedLines, exitCodeIn, isCancelled, outcomeOf, SHELL_TOOL } from "../shared/gemini/tool-result.ts";

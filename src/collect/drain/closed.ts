@@ -1,6 +1,6 @@
-import { keepsContent } from "#core/model/capture.ts";
 import type { SessionFacts, Subagent, Turn } from "#core/model/session.ts";
 import type { Counted, SpanParents } from "#core/model/telemetry.ts";
+import { keepsContent } from "#core/rules/capture.ts";
 import type { buildSession } from "#core/session/build.ts";
 import { baseKey } from "#core/session/drafts.ts";
 import { sourcesOf } from "#core/session/sources.ts";

@@ -1,10 +1,11 @@
 import { defined } from "#kit/defined.ts";
 import { sumKnown } from "#kit/known.ts";
 import { maxOf, minOf } from "#kit/min-max.ts";
-import { type CallSums, sumOfCalls } from "../model/call-sums.ts";
+import type { CallSums } from "../model/call-sums.ts";
 import type { ModelCall, PricedCall } from "../model/model-call.ts";
 import type { Price } from "../model/price-list.ts";
 import type { ReportedUsage, Run, Segment, Session } from "../model/session.ts";
+import { sumOfCalls } from "../rules/call-sums.ts";
 
 /** Sums over runs, with the cost of their calls. Tokens are those of calls with known usage. */
 export interface Totals {

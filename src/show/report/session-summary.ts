@@ -1,6 +1,7 @@
-import { addSums, type CallSums, sumOfCalls } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/call-sums.ts";
 import type { Subscriptions } from "#core/model/rate-limit.ts";
 import type { Segment, SessionFacts } from "#core/model/session.ts";
+import { addSums, sumOfCalls } from "#core/rules/call-sums.ts";
 import type { Totals } from "#core/telemetry/totals.ts";
 import { coveredMs } from "#kit/intervals.ts";
 import type { Database } from "#store/database.ts";

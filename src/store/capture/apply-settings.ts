@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { isUnknown } from "#config/config-state.ts";
-import { CAPTURE_LEVELS, isAtLeast, keepsContent, keepsNames } from "#core/model/capture.ts";
+import { CAPTURE_LEVELS } from "#core/model/capture.ts";
+import { isAtLeast, keepsContent, keepsNames } from "#core/rules/capture.ts";
 import { CONTENT_ATTRIBUTES } from "#core/telemetry/attributes.ts";
 import { attributesAtLevel } from "#core/telemetry/level.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";

@@ -1,5 +1,5 @@
-import { sumOfCalls } from "#core/model/call-sums.ts";
 import type { Segment } from "#core/model/session.ts";
+import { sumOfCalls } from "#core/rules/call-sums.ts";
 import { sumKnown } from "#kit/known.ts";
 import {
   count,
