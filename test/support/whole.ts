@@ -1,8 +1,41 @@
+import { readdirSync } from "node:fs";
+
 /**
  * True for `npm run test:all`, which CI runs; false for the quick selection of `npm test`. Both run every kind of test;
  * `npm test` walks fewer recordings, tries fewer random inputs and leaves out `*.slow.test.ts`.
  */
 export const IS_WHOLE = process.env["OPENHOOK_TEST"] === "all";
+
+/**
+ * True for `scripts/test-node.mjs`, which runs `npm test` on another version of Node without `SAME_IN_EVERY_NODE`.
+ */
+export const IS_OTHER_NODE = process.env["OPENHOOK_TEST"] === "node";
+
+/** Tests of code that uses nothing of Node that differs between versions: no file, process, thread, network or native part. */
+export const SAME_IN_EVERY_NODE: readonly string[] = [
+  "test/{session,model,telemetry,report,convert,dashboards,collector-config,scripts,live}/**",
+  "test/privacy/{linear,recall,rules}.test.ts",
+  // Of single agents but the plugin; test/agents/*.test.ts read the transcripts of all
+  ...readdirSync("test/agents", { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !["shared", "opencode"].includes(entry.name))
+    .map(({ name }) => `test/agents/${name}/**`),
+  "test/{layout,docs,tracked-files}.test.ts",
+];
+
+/** They take the longest, so they start first: otherwise one of them would run alone at the end. */
+export const LONG_FILES: readonly string[] = [
+  "agents/drains-between.test.ts",
+  "agents/recordings.test.ts",
+  "drain/root-totals.test.ts",
+  "agents/counted-ids.slow.test.ts",
+  "import/same.test.ts",
+  "report/row-sums.slow.test.ts",
+  "drain/parts.slow.test.ts",
+  "changes/facts.slow.test.ts",
+  "e2e/installed-copy.slow.test.ts",
+  "agents/contract.test.ts",
+  "layout.test.ts",
+];
 
 /** Tests in a browser, which are left out if the environment says that there is none: `CHROMIUM=none`. */
 export const BROWSER_FILES: readonly string[] =
