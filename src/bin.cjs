@@ -1,4 +1,7 @@
 #!/usr/bin/env node
+// Enough for three versions of Node, each by hand and with the flags of hooks
+const MAX_CACHES = 6;
+
 // The agent waits for the hook, so the hook loads no commands
 const command = process.argv[2];
 const isHook = command === "hook" && !/^(-h|--help)$/.test(process.argv[3] ?? "");
@@ -7,6 +10,7 @@ if (isHook || Number.parseInt(process.versions.node, 10) >= 20) {
   if (!isHook) {
     require("node:util").styleText ??= (_, text) => text;
     answerQuestionForGlibc();
+    keepCompiledCode();
   }
   require(`./${programOf(command)}.cjs`);
 } else {
@@ -18,8 +22,35 @@ if (isHook || Number.parseInt(process.versions.node, 10) >= 20) {
 function programOf(command) {
   if (isHook) return "hook";
   if (process.argv.slice(2).join(" ") === "drain --quiet") return "background-drain";
-  if (command === "drain" || command === "import") return "collect";
-  return [undefined, "report", "sessions", "show", "explain"].includes(command) ? "read" : "cli";
+  return "cli";
+}
+
+/**
+ * Lets Node (22.1 and later) keep the compiled code of this program, beside the program: who can write there can change the program
+ * itself. In the state directory, a repository that names another one in its .env could bring code of its own. No cache where the folder
+ * is not ours alone: a program of root or of another user, a link, a folder that others can open, a read-only disk.
+ */
+function keepCompiledCode() {
+  const { enableCompileCache } = require("node:module");
+  if (enableCompileCache === undefined) return;
+  try {
+    const { mkdirSync, lstatSync, readdirSync, rmSync, statSync } = require("node:fs");
+    const root = require("node:path").dirname(__dirname);
+    const folder = `${root}/.compile-cache`;
+    // Windows has neither owners nor modes
+    const uid = process.getuid?.();
+    const isOwn = (is) => uid === undefined || is.uid === uid;
+    if (!isOwn(statSync(root))) return;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const is = lstatSync(folder);
+    if (!is.isDirectory() || !isOwn(is) || (uid !== undefined && (is.mode & 0o077) !== 0)) return;
+    // One folder per version of Node and set of its flags, 2 MB each; those of former versions are never used again
+    const kept = readdirSync(folder);
+    if (kept.length > MAX_CACHES) for (const name of kept) rmSync(`${folder}/${name}`, { recursive: true, force: true });
+    enableCompileCache(folder);
+  } catch {
+    // It only saves time
+  }
 }
 
 /**

@@ -72,8 +72,6 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
     "OpenHook senders and drains that hooks start, with the built program; e2e/full-way.test.ts delivers once",
   "test/e2e/bridge.test.ts": "commands of every kind, with installed hooks; bridge/deliver.test.ts has the rules",
   "test/faults/bridge.test.ts": "a drain killed at every step of the bridge; bridge/deliver.test.ts delivers once",
-  "test/e2e/read-program.test.ts":
-    "help and errors of dist/read.cjs and dist/cli.cjs; commands/*.test.ts run the commands in process",
   "test/e2e/suggestions.test.ts": "each suggested command, typed as printed; commands/*.test.ts run the commands",
   "test/e2e/repository-variables.test.ts":
     "variables from a repository, with the built program; privacy/repository-variables.test.ts has the rules",
