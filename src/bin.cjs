@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Enough for three versions of Node, each by hand and with the flags of hooks
+// Each version of Node has one for each set of flags, by hand and in hooks: 2 to 3 MB. Those of former versions stay until there are more
 const MAX_CACHES = 6;
 
 // The agent waits for the hook, so the hook loads no commands
@@ -12,44 +12,45 @@ if (isHook || Number.parseInt(process.versions.node, 10) >= 20) {
     answerQuestionForGlibc();
     keepCompiledCode();
   }
-  require(`./${programOf(command)}.cjs`);
+  require(`./${programOf()}.cjs`);
 } else {
   const problem = `Node ${process.version} (${process.execPath}) is too old, version 20 or later is required`;
   process.stderr.write(`openhook-otel: ${problem}: install it, then run openhook-otel enable with it\n`);
   process.exitCode = 1;
 }
 
-function programOf(command) {
+function programOf() {
   if (isHook) return "hook";
-  if (process.argv.slice(2).join(" ") === "drain --quiet") return "background-drain";
-  return "cli";
+  return process.argv.slice(2).join(" ") === "drain --quiet" ? "background-drain" : "cli";
 }
 
 /**
- * Lets Node (22.1 and later) keep the compiled code of this program, beside the program: who can write there can change the program
- * itself. In the state directory, a repository that names another one in its .env could bring code of its own. No cache where the folder
- * is not ours alone: a program of root or of another user, a link, a folder that others can open, a read-only disk.
+ * Lets Node keep the compiled code of this program (from Node 22.1 on), beside the program, because who can write there can change the
+ * program itself. The state directory can be named by a repository's .env, whose code would then run. Only in a folder that is ours
+ * alone: not for a program of root or another user, nor in a link or a folder that others can open.
  */
 function keepCompiledCode() {
   const { enableCompileCache } = require("node:module");
-  if (enableCompileCache === undefined) return;
+  const { NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env;
+  if (enableCompileCache === undefined || NODE_COMPILE_CACHE || NODE_DISABLE_COMPILE_CACHE) return;
   try {
-    const { mkdirSync, lstatSync, readdirSync, rmSync, statSync } = require("node:fs");
-    const root = require("node:path").dirname(__dirname);
-    const folder = `${root}/.compile-cache`;
+    const { lstatSync, mkdirSync, readdirSync, rmSync, statSync } = require("node:fs");
+    const { dirname, join } = require("node:path");
     // Windows has neither owners nor modes
     const uid = process.getuid?.();
-    const isOwn = (is) => uid === undefined || is.uid === uid;
+    const isOwn = (found) => uid === undefined || found.uid === uid;
+    const root = dirname(__dirname);
     if (!isOwn(statSync(root))) return;
+    const folder = join(root, ".compile-cache");
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const is = lstatSync(folder);
-    if (!is.isDirectory() || !isOwn(is) || (uid !== undefined && (is.mode & 0o077) !== 0)) return;
-    // One folder per version of Node and set of its flags, 2 MB each; those of former versions are never used again
-    const kept = readdirSync(folder);
-    if (kept.length > MAX_CACHES) for (const name of kept) rmSync(`${folder}/${name}`, { recursive: true, force: true });
+    const found = lstatSync(folder);
+    if (!found.isDirectory() || !isOwn(found) || (uid !== undefined && (found.mode & 0o077) !== 0)) return;
+    const caches = readdirSync(folder);
+    if (caches.length > MAX_CACHES)
+      for (const name of caches) rmSync(join(folder, name), { recursive: true, force: true });
     enableCompileCache(folder);
   } catch {
-    // It only saves time
+    // A full or read-only disk: it only saves time
   }
 }
 
