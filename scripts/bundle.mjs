@@ -15,9 +15,9 @@ import { AS_THE_PROGRAM, textOfFiles } from "./import-bundled.mjs";
 import { licencesOf } from "./licences.mjs";
 
 /**
- * Builds the program: one entry each for the commands, drains and imports, drains that hooks start, the hook and the reader threads,
- * and in `lib/` the parts that several of them share or that are loaded on first use, and the price lists. Everything is CommonJS,
- * because .mjs costs 4 ms more at every start. The native part of `libsql` stays in its own package.
+ * Builds the program: one entry each for the commands, drains that hooks start, the hook and the reader threads, and in `lib/` the parts
+ * that several of them share or that are loaded on first use, and the price lists. Everything is CommonJS, because .mjs costs 4 ms more
+ * at every start. The native part of `libsql` stays in its own package.
  *
  * @param {string} outdir created if missing
  * @param {import("esbuild").Plugin[]} plugins that run before ours

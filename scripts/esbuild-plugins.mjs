@@ -36,10 +36,10 @@ export const loadedOnUse = {
 };
 
 /**
- * Makes all that is loaded later import `modules`, which are loaded before it anyway. Code is split by who imports it, so all code
- * of `modules` is then in one file instead of 90: saves 25 of 170 ms of a drain.
+ * Makes each module that is loaded later import those that are loaded before it anyway. Code is split by who imports it, so all of their
+ * code is then in one file instead of 90.
  *
- * @param {readonly string[]} modules absolute paths
+ * @param {(path: string) => readonly string[]} modulesOf what is loaded before a module; absolute paths
  */
 export const loadedBefore = (modulesOf) => ({
   name: "loaded-before",

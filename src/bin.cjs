@@ -41,7 +41,8 @@ function keepCompiledCode() {
     const isOwn = (found) => uid === undefined || found.uid === uid;
     const root = dirname(__dirname);
     if (!isOwn(statSync(root))) return;
-    const folder = join(root, ".compile-cache");
+    // Not directly in the root, whose time says when a copy was chosen
+    const folder = join(root, "node_modules", ".compile-cache");
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const found = lstatSync(folder);
     if (!found.isDirectory() || !isOwn(found) || (uid !== undefined && (found.mode & 0o077) !== 0)) return;

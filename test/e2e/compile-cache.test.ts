@@ -31,7 +31,7 @@ beforeAll(async () => {
   await ensureBuilt();
   folder = mkdtempSync(join(tmpdir(), "openhook-compiled-"));
   program = installPackage(folder);
-  cache = join(dirname(dirname(program)), ".compile-cache");
+  cache = join(dirname(dirname(program)), "node_modules", ".compile-cache");
 }, 120_000);
 afterAll(() => removeFolder(folder));
 beforeEach(() => removeFolder(cache));
@@ -94,7 +94,7 @@ describe.runIf(isPosix)("is not used if", () => {
     chownSync(cache, ANOTHER_USER, ANOTHER_USER);
     expect(folderAsked()).toBeUndefined();
     removeFolder(cache);
-    const root = dirname(cache);
+    const root = dirname(dirname(cache));
     chownSync(root, ANOTHER_USER, ANOTHER_USER);
     try {
       expect(folderAsked()).toBeUndefined();
@@ -157,7 +157,7 @@ test("the copy that hooks use is the same with its cache, and goes with it", () 
   mkdirSync(join(folder, "home", ".claude"), { recursive: true });
   const enable = () => expect(run(["enable", "claude-code"])).toMatchObject({ status: 0 });
   enable();
-  const caches = join(share, VERSION, ".compile-cache", "v22.1.0-x64-0123abcd-0");
+  const caches = join(share, VERSION, "node_modules", ".compile-cache", "v22.1.0-x64-0123abcd-0");
   mkdirSync(caches, { recursive: true });
   writeFileSync(join(caches, "0123abcd"), "");
   enable();

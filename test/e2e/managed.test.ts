@@ -84,9 +84,9 @@ chmod 755 /usr/local/lib; ls -A "$at" /etc/cursor 2>&1 || true
 mkdir /etc/qwen-code; printf '\\377\\376{\\000}\\000' > /etc/qwen-code/settings.json
 say utf16; "$node" "$old" enable --managed 2>&1 || true; ls -A "$at" 2>&1 || true; rm -r /etc/qwen-code
 say enable; (umask 077; "$node" "$old" enable --managed)
-mkdir -m 700 "$at/$version/.compile-cache" # as Node keeps compiled code when root runs it
+mkdir -m 700 "$at/$version/node_modules/.compile-cache" # as Node keeps compiled code when root runs it
 say again; "$node" "$old" enable --managed
-rmdir "$at/$version/.compile-cache"
+rmdir "$at/$version/node_modules/.compile-cache"
 rm -r /root/.npm/_npx/old
 say claude; cat /etc/claude-code/managed-settings.d/openhook-otel.json
 say codex; cat /etc/codex/requirements.toml

@@ -154,7 +154,7 @@ async function isRootsAndReadable(folder: string): Promise<boolean> {
 }
 
 /** See src/bin.cjs. */
-const COMPILE_CACHE = ".compile-cache";
+const COMPILE_CACHE = join("node_modules", ".compile-cache");
 
 /** Where only administrators can write, and every user can read. Fixed, because a variable could come from a repository. */
 const PROGRAM_FILES = ["C:\\Program Files", "C:\\Program Files (x86)"] as const;
