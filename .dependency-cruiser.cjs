@@ -61,7 +61,7 @@ module.exports = {
     rule(
       "intake-knows-only-the-model",
       { path: "^src/collect/intake/", pathNot: "hook-main\\.ts$" },
-      { path: "^src/", pathNot: "^src/(collect/intake|core/model|kit)/" },
+      { path: "^src/", pathNot: "^src/(collect/intake|core/(model|rules|packed)|kit)/" },
     ),
 
     rule(
@@ -74,7 +74,7 @@ module.exports = {
     rule(
       "schemas-are-loaded-on-use",
       {
-        path: "^src/(agents|collect/(payload|drain|import|transcripts)|config/repository|core/(model|session|telemetry)|store)/|^src/pipeline",
+        path: "^src/(agents|collect/(payload|drain|import|transcripts)|config/repository|core/(model|rules|packed|session|telemetry)|store)/|^src/pipeline",
         pathNot: [SCHEMAS, "\\.lazy\\.ts$"],
       },
       { path: [SCHEMAS, "node_modules/zod/"], dependencyTypesNot: TYPES },
@@ -84,7 +84,7 @@ module.exports = {
     rule(
       "agents-know-only-the-model",
       { path: "^src/agents/" },
-      { path: "^src/", pathNot: "^src/(agents|core/model|kit)/" },
+      { path: "^src/", pathNot: "^src/(agents|core/(model|rules|packed)|kit)/" },
     ),
     rule(
       "agents-are-islands",
@@ -109,7 +109,7 @@ module.exports = {
       { path: "^src/core/(session|telemetry)/" },
       {
         pathNot: [
-          "^src/(core/(session|telemetry|model)|kit)/",
+          "^src/(core/(session|telemetry|model|rules|packed)|kit)/",
           "node_modules/(uuid|@pydantic)/",
           "^(node:)?crypto$",
           "^package\\.json$",
@@ -122,18 +122,24 @@ module.exports = {
     rule(
       "stations-know-only-the-model",
       { path: "^src/(store/[^/]+\\.ts$|send/otlp/|config/|send/network/)" },
-      { path: "^src/", pathNot: "^src/(store/[^/]+\\.ts$|send/|config/|core/model/|kit/)" },
+      { path: "^src/", pathNot: "^src/(store/[^/]+\\.ts$|send/|config/|core/(model|rules|packed)/|kit/)" },
     ),
     // How much of a fact is kept; sessions as the store gives them
     rule(
       "capture-decides-alone",
       { path: "^src/store/capture/" },
-      { path: "^src/", pathNot: "^src/(store/(capture/|[^/]+\\.ts$)|core/(model|privacy|telemetry)/|config/|kit/)" },
+      {
+        path: "^src/",
+        pathNot: "^src/(store/(capture/|[^/]+\\.ts$)|core/(model|rules|packed|privacy|telemetry)/|config/|kit/)",
+      },
     ),
     rule(
       "sessions-only-read",
       { path: "^src/store/sessions/" },
-      { path: "^src/", pathNot: "^src/(store/(sessions/|[^/]+\\.ts$)|core/(model|session|telemetry)/|config/|kit/)" },
+      {
+        path: "^src/",
+        pathNot: "^src/(store/(sessions/|[^/]+\\.ts$)|core/(model|rules|packed|session|telemetry)/|config/|kit/)",
+      },
     ),
     // It runs commands of the user and of repositories: it knows nothing of agents, transcripts or backends
     rule(
@@ -142,7 +148,7 @@ module.exports = {
       {
         path: "^src/",
         pathNot: [
-          "^src/(collect/(bridge|convert)|store|config|core/(model|session)|kit|agents/shared)/",
+          "^src/(collect/(bridge|convert)|store|config|core/(model|rules|packed|session)|kit|agents/shared)/",
           "^src/collect/intake/inbox-file\\.ts$",
         ],
       },
@@ -150,21 +156,22 @@ module.exports = {
     rule(
       "transcripts-are-found-apart",
       { path: "^src/collect/transcripts/" },
-      { path: "^src/", pathNot: "^src/(collect/transcripts|core/model|config|store|kit)/" },
+      { path: "^src/", pathNot: "^src/(collect/transcripts|core/(model|rules|packed)|config|store|kit)/" },
     ),
     rule(
       "report-reads-sessions",
       { path: "^src/show/report/" },
       {
         path: "^src/",
-        pathNot: "^src/(show/report/|store/(sessions/|[^/]+\\.ts$)|core/(model|telemetry)/|config/context\\.ts$|kit/)",
+        pathNot:
+          "^src/(show/report/|store/(sessions/|[^/]+\\.ts$)|core/(model|rules|packed|telemetry)/|config/context\\.ts$|kit/)",
       },
     ),
     // Git is started in one folder, with a safe environment
     rule(
       "git-is-asked-apart",
       { path: "^src/changes/git/" },
-      { path: "^src/", pathNot: "^src/(changes/git/|core/model/|kit/|config/program-path\\.ts$)" },
+      { path: "^src/", pathNot: "^src/(changes/git/|core/(model|rules|packed)/|kit/|config/program-path\\.ts$)" },
     ),
     rule(
       "stations-serve-drains-and-imports",
@@ -175,11 +182,11 @@ module.exports = {
     rule(
       "privacy-knows-only-the-model",
       { path: "^src/core/privacy/" },
-      { path: "^src/", pathNot: "^src/(core/(privacy|model)|kit)/" },
+      { path: "^src/", pathNot: "^src/(core/(privacy|model|rules|packed)|kit)/" },
     ),
     rule(
       "otel-lives-in-otlp",
-      { path: "^src/", pathNot: "^src/(send/otlp|core/model)/" },
+      { path: "^src/", pathNot: "^src/(send/otlp|core/(model|rules|packed))/" },
       { path: "node_modules/@opentelemetry/" },
     ),
     // Every outgoing connection opens in one place. The page's server and the demo's receiver only listen.

@@ -3,7 +3,7 @@
 export const FAULTS = [
   {
     what: "Of two readings of one usage the smaller one is kept",
-    file: "src/core/model/merge.ts",
+    file: "src/core/rules/merge.ts",
     from: "return (a.output ?? -1) - (b.output ?? -1);",
     to: "return (b.output ?? -1) - (a.output ?? -1);",
     rooms: ["test/model/"],
@@ -118,21 +118,21 @@ export const FAULTS = [
     file: "src/store/salvage.lazy.ts",
     from: 'isMissing("counters", "increments", "meta")',
     to: 'isMissing("counters")',
-    rooms: ["test/faults/damage.test.ts", "test/store/"],
+    rooms: ["test/faults/damage.slow.test.ts", "test/store/"],
   },
   {
     what: "A hook waits until its stdin is closed",
     file: "src/collect/intake/hook-payload.ts",
     from: 'setTimeout(() => finish("late"), READ_TIMEOUT_MS)',
     to: 'setTimeout(() => finish("late"), READ_TIMEOUT_MS * 100)',
-    rooms: ["test/e2e/hostile.test.ts", "test/intake/"],
+    rooms: ["test/e2e/hostile.slow.test.ts", "test/intake/"],
   },
   {
     what: "Containers of the local stack cannot read its files",
     file: "src/setup/stack/write.ts",
     from: "mode: 0o644",
     to: "mode: 0o600",
-    rooms: ["test/commands/stack.test.ts", "test/collector-config/"],
+    rooms: ["test/commands/stack.slow.test.ts", "test/collector-config/"],
   },
   {
     what: "A compressed rollout beside its plain form counts as a second file",

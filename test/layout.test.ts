@@ -145,7 +145,7 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
 /** One file per room that imports from a room above it. */
 const PLANTED_UP: typeof PLANTED = Object.fromEntries(
   [
-    ["kit", "planted-up", "#core/model/names.ts"],
+    ["kit", "planted-up", "#core/rules/names.ts"],
     ["core", "planted-up", "#agents/registry.ts"],
     ["config", "planted-up", "#send/network/request.ts"],
     ["send", "planted-up", "#store/meta.ts"],
@@ -332,6 +332,28 @@ describe("connections open in src/send/network", () => {
     expect(connectionsIn("const answer = await fetch(url);")).toEqual(["fetch"]);
     expect(connectionsIn("const get = globalThis.fetch; new WebSocket(url);")).toEqual(["fetch", "WebSocket"]);
     expect(connectionsIn('const text = "fetch(url)"; // fetch(url)\nagent.fetched(url); db.fetch();')).toEqual([]);
+  });
+});
+
+describe("nouns are types and schemas", () => {
+  const FUNCTION = /^export (?:async function|function|class|const \w+(?:: [^=]+)? = (?:async )?(?:\(|<|\w+ =>))/m;
+
+  test("no file in src/core/model has a function or a class", () => {
+    const found = filesBelow(join(ROOT, "src", "core", "model")).filter((file) =>
+      FUNCTION.test(readFileSync(join(ROOT, file), "utf8")),
+    );
+    expect(found).toEqual([]);
+  });
+
+  test("the check finds functions and classes, and accepts schemas and constants", () => {
+    for (const text of ["export function a() {}", "export const a = (b: string) => b;", "export class A {}"])
+      expect(FUNCTION.test(text), text).toBe(true);
+    for (const text of [
+      "export const A = z.object({});",
+      'export const LEVELS = ["a"] as const;',
+      "export interface A {}",
+    ])
+      expect(FUNCTION.test(text), text).toBe(false);
   });
 });
 

@@ -1,4 +1,5 @@
-import type { HookCommand, Installer } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Installer } from "#core/model/installer.ts";
 import { managedFolderOf } from "#setup/registration/managed-places.ts";
 import { posixArgs, posixLine } from "#setup/registration/posix-line.ts";
 

@@ -3,7 +3,7 @@ import { confirm, isCancel } from "@clack/prompts";
 import { findProgram } from "#changes/git/find-git.ts";
 import type { Context } from "#config/context.ts";
 import { readRepository } from "#config/repository/read.ts";
-import { DEFAULT_BRANCHES } from "#core/model/change-facts.ts";
+import { DEFAULT_BRANCHES } from "#core/rules/change-facts.ts";
 import { printable } from "#kit/text/terminal.ts";
 import { UserError } from "#kit/user-error.ts";
 import { changeComment } from "#show/report/change-comment.ts";

@@ -1,5 +1,6 @@
 import { getNodeValue, type Node } from "jsonc-parser";
-import { CAPTURE_LEVELS, type CaptureLevel, stricter } from "#core/model/capture.ts";
+import { CAPTURE_LEVELS, type CaptureLevel } from "#core/model/capture.ts";
+import { stricter } from "#core/rules/capture.ts";
 import { parseDocument } from "./document.lazy.ts";
 import { type ProjectFile, projectFilesAbove } from "./project-files.ts";
 

@@ -2,7 +2,7 @@ import { delimiter, isAbsolute } from "node:path";
 import * as z from "zod";
 import { CAPTURE_LEVELS } from "#core/model/capture.ts";
 import { ENVELOPE_TEXTS } from "#core/model/envelope-types.ts";
-import { ruleProblem } from "#core/model/redaction.ts";
+import { ruleProblem } from "#core/rules/redaction.ts";
 import { about, endpoint, general, own, path } from "./schema-otlp.ts";
 
 export { about };

@@ -1,4 +1,4 @@
-import type { Event } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import { isEmptyQueue } from "./bridge-state.ts";
 import { type Database, deferSync, syncEveryCommit } from "./database.ts";
 

@@ -1,8 +1,8 @@
-import { NO_NAME } from "#core/model/change-facts.ts";
 import type { ChangeKind, CommitKind, StoredChange, StoredCommit, StoredRepository } from "#core/model/changes.ts";
 import type { Packed } from "#core/model/packed.ts";
 import type { Repository } from "#core/model/session.ts";
 import type { EntryOf } from "#core/model/transcript.ts";
+import { NO_NAME } from "#core/rules/change-facts.ts";
 import { defined } from "#kit/defined.ts";
 import type { Database, Row, Value } from "./database.ts";
 import { insertRows, rowOf } from "./rows.ts";

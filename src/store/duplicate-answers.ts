@@ -1,6 +1,6 @@
-import { answerId, duplicatedAnswerId, isDuplicateAnswer } from "#core/model/duplicate-answers.ts";
-import { CALL_KEY } from "#core/model/fact-tables.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { CALL_KEY } from "#core/packed/fact-tables.ts";
+import { answerId, duplicatedAnswerId, isDuplicateAnswer } from "#core/rules/duplicate-answers.ts";
 import type { Database } from "./database.ts";
 import type { StoredSession } from "./sessions.ts";
 

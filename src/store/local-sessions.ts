@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { hostname } from "node:os";
 import { sep } from "node:path";
-import type { SessionOrigin } from "#core/model/agent.ts";
+import type { SessionOrigin } from "#core/model/transcript-reader.ts";
 import type { Database } from "./database.ts";
 import { machineIdOn, type StorePlace } from "./instance.ts";
 import { ensureSession, type StoredSession, sessionById } from "./sessions.ts";

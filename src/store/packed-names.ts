@@ -1,5 +1,5 @@
-import { encodeFacts } from "#core/model/facts.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { encodeFacts } from "#core/packed/facts.ts";
 import type { Database } from "./database.ts";
 import { packedFacts } from "./packed.ts";
 

@@ -1,5 +1,5 @@
-import type { PartSize } from "#core/model/agent.ts";
 import type { Offset } from "#core/model/transcript.ts";
+import type { PartSize } from "#core/model/transcript-reader.ts";
 import type { Database } from "./database.ts";
 import { insertRows, rowOf } from "./rows.ts";
 

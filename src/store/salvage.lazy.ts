@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
-import { decodePackedFacts } from "#core/model/fact-columns.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { decodePackedFacts } from "#core/packed/fact-columns.ts";
 import { withoutHalves } from "#kit/texts-as-bytes.ts";
 import { checkNames, codeAndText, type Database, preparerOf, type Row, StoreError, type Value } from "./connection.ts";
 import { columnsOf, problemsOf, tablesOf } from "./health.ts";

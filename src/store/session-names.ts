@@ -1,4 +1,4 @@
-import type { Event } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import type { ToolCall } from "#core/model/session.ts";
 import type { SpanRecord } from "#core/model/telemetry.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";

@@ -1,5 +1,7 @@
-import { type Event, extrasOf, timeMsOf } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import type { SessionProcess } from "#core/model/session.ts";
+import { timeMsOf } from "#core/rules/event.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import type { Database } from "./database.ts";
 
 /** A process as the store names it. */

@@ -1,5 +1,5 @@
-import { decodePackedEdits } from "#core/model/fact-columns.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { decodePackedEdits } from "#core/packed/fact-columns.ts";
 import type { Database } from "./database.ts";
 import { packedBody } from "./packed.ts";
 

@@ -1,7 +1,7 @@
-import type { SessionOrigin } from "#core/model/agent.ts";
-import { CAPTURE_LEVELS, type CaptureLevel, stricter } from "#core/model/capture.ts";
-
+import { CAPTURE_LEVELS, type CaptureLevel } from "#core/model/capture.ts";
 import type { Repository } from "#core/model/session.ts";
+import type { SessionOrigin } from "#core/model/transcript-reader.ts";
+import { stricter } from "#core/rules/capture.ts";
 import type { Database, Row, Value } from "./database.ts";
 
 /** A session as stored; `id` is its number in this store. */

@@ -1,5 +1,4 @@
-import { givenIdOf, repeatedCallId } from "#core/model/call-ids.ts";
-import { type Event, extrasOf } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import type { ModelCall } from "#core/model/model-call.ts";
 import {
   ENDED_WITH_PROCESS,
@@ -10,6 +9,8 @@ import {
   SUPERSEDED,
 } from "#core/model/session.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { givenIdOf, repeatedCallId } from "#core/rules/call-ids.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { minOf } from "#kit/min-max.ts";
 import type { Database } from "./database.ts";
 import { openWorkOf } from "./open-work.ts";
@@ -182,7 +183,7 @@ function settledCalls(db: Database, sessionNumber: number, { callIds, digests, g
       .map((row) => JSON.parse(String(row["body"])) as SettledCall);
   const calls = [
     ...[...digests, ...givenIds].flatMap((id) => callsLike("input_digest = ?", id)),
-    // Earlier versions counted a call under its given id only
+    // A call that only a transcript without given ids has reported, such as one of Amp, has it as its call id
     ...[...givenIds].flatMap((givenId) =>
       callsLike(
         "(call_id = ? OR call_id BETWEEN ? AND ?) AND input_digest IS NULL",

@@ -13,8 +13,8 @@ import {
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
-import { mergeEntries } from "#core/model/merge.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { type RecordedHome, recordedCases, recordedHome } from "../import/home.ts";
 import { clockAt } from "../support/clock.ts";
 import { locateAll } from "../support/located.ts";

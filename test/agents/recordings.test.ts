@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
-import type { EventType } from "#core/model/event.ts";
+import type { EventType } from "#core/model/event-schema.ts";
 import { clockAt } from "../support/clock.ts";
 import { compareRecorded, finishedOf, hasUnfinishedCalls, isClean } from "../support/expected.ts";
 import { ensureBuilt } from "../support/program.ts";

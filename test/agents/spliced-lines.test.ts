@@ -5,8 +5,8 @@ import { basename, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
 import { splitLine } from "#agents/shared/transcript/spliced.ts";
-import type { TranscriptReader } from "#core/model/agent.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { TranscriptReader } from "#core/model/transcript-reader.ts";
 import { CASES } from "../support/replay.ts";
 import { IS_WHOLE } from "../support/whole.ts";
 

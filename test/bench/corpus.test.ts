@@ -7,10 +7,10 @@ import { afterAll, expect, test } from "vitest";
 import * as z from "zod";
 import claudeCode from "#agents/claude-code/transcript.ts";
 import codex from "#agents/codex/transcript.ts";
-import type { TranscriptReader } from "#core/model/agent.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
-import { mergeEntries } from "#core/model/merge.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptReader } from "#core/model/transcript-reader.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { removeFolder } from "../support/remove.ts";
 import { ROOT } from "../support/replay.ts";
 

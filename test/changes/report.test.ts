@@ -1,8 +1,8 @@
 // Sums over commits and changes are the sums over sessions: to the nano-dollar, with subagents, open turns and several sessions
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { changeKey, commitKey, NO_BRANCH } from "#core/model/change-facts.ts";
 import type { EntryOf } from "#core/model/transcript.ts";
+import { changeKey, commitKey, NO_BRANCH } from "#core/rules/change-facts.ts";
 import { Attribution, identityOf, nameOfChange } from "#show/report/attribution.ts";
 import type { Dimension } from "#show/report/dimensions.ts";
 import { usage } from "#show/report/usage.ts";

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { outcomes } from "#commands/outcomes.ts";
 import { placesOf } from "#config/places.ts";
-import { commitKey } from "#core/model/change-facts.ts";
+import { commitKey } from "#core/rules/change-facts.ts";
 import { setRepository } from "#store/changes.ts";
 import { openDatabase } from "#store/database.ts";
 import { addEntries } from "#store/facts.ts";

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { prune } from "#commands/prune.ts";
 import { sessions } from "#commands/sessions.ts";
-import { encodeFacts } from "#core/model/facts.ts";
+import { encodeFacts } from "#core/packed/facts.ts";
 import { checkpoint, type Database, openDatabase } from "#store/database.ts";
 import { queuedCount } from "#store/outbox.ts";
 import { putPacked } from "#store/packed.ts";

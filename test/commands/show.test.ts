@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { sessions } from "#commands/sessions.ts";
 import { type ShowOptions, show } from "#commands/show.ts";
 import { placesOf } from "#config/places.ts";
-import { NO_CALLS, sumOfCalls } from "#core/model/call-sums.ts";
 import { Envelope } from "#core/model/envelope.ts";
 import { SpanRecord } from "#core/model/telemetry.ts";
+import { NO_CALLS, sumOfCalls } from "#core/rules/call-sums.ts";
 import { UserError } from "#kit/user-error.ts";
 import { sumsJson } from "#show/report/session-json.ts";
 import { openDatabase } from "#store/database.ts";

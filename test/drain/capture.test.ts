@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
-import { reduceToolName } from "#core/model/names.ts";
+import { reduceToolName } from "#core/rules/names.ts";
 import { CONTENT_ATTRIBUTES } from "#core/telemetry/attributes.ts";
 import { openDatabase } from "#store/database.ts";
 import { ensureSession, limitCapture } from "#store/sessions.ts";

@@ -7,7 +7,8 @@ import { allAgents } from "#agents/registry.ts";
 import { storeFindings } from "#check/health/doctor/store.ts";
 import { collectStatus } from "#check/health/status/facts.ts";
 import { quarantinedIn } from "#check/health/status/quarantine.ts";
-import type { Agent, TranscriptReader } from "#core/model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { TranscriptReader } from "#core/model/transcript-reader.ts";
 import { openDatabase } from "#store/database.ts";
 import { sessionFailures } from "#store/failures.ts";
 import { importInto } from "../import/run.ts";
@@ -40,7 +41,7 @@ const breakable = vi.hoisted(() => <T extends object>(module: T, step: string, .
   });
   return { ...module, ...Object.fromEntries(replaced) };
 });
-vi.mock("#core/model/merge.ts", async (original) => breakable(await original(), "merge", "mergeEntries" as never));
+vi.mock("#core/rules/merge.ts", async (original) => breakable(await original(), "merge", "mergeEntries" as never));
 vi.mock("#core/session/build.ts", async (original) => breakable(await original(), "build", "buildSession" as never));
 vi.mock("#core/telemetry/rates.ts", async (original) => breakable(await original(), "price", "tableList" as never));
 vi.mock("#core/telemetry/spans.ts", async (original) => breakable(await original(), "spans", "turnSpans" as never));

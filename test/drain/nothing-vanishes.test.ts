@@ -6,7 +6,7 @@ import { RECORDED_VARIABLES } from "#agents/intake.const.ts";
 import { allAgents } from "#agents/registry.ts";
 import { formatEnd, formatHead } from "#collect/intake/inbox-file.ts";
 import { adapt } from "#collect/payload/adapt.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { type RecordedPayload, recordedPayloads } from "../session/recorded.ts";
 import { linesOf } from "../support/documented.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";

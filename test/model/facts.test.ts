@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeFacts, encodeFacts } from "#core/model/facts.ts";
 import { TranscriptEntry } from "#core/model/transcript.ts";
+import { decodeFacts, encodeFacts } from "#core/packed/facts.ts";
 import { runs } from "../support/whole.ts";
 
 /** A few repeated texts, and arbitrary ones. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mergeEntries } from "#core/model/merge.ts";
 import { type EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { ENTRIES } from "../support/merging-entries.ts";
 import { runs } from "../support/whole.ts";
 

@@ -1,10 +1,11 @@
 // Names are sent at `metadata`, the default: of models, tools, servers, subagents, repositories. They carry no user and no account.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { parseOwnPrices } from "#config/own-prices.lazy.ts";
-import { type OwnPrices, ownListOf } from "#core/model/own-prices.ts";
+import type { OwnPrices } from "#core/model/own-prices.ts";
 import { nameRedactor } from "#core/privacy/names.ts";
 import { protectionOf } from "#core/privacy/protection.ts";
 import { redact } from "#core/privacy/redact.ts";
+import { ownListOf } from "#core/rules/own-prices.ts";
 import { openDatabase } from "#store/database.ts";
 import { packedFacts } from "#store/packed.ts";
 import { importInto } from "../import/run.ts";
@@ -43,7 +44,7 @@ describe("a name loses whose it is", () => {
     ["\\\\server\\Users\\joe.smith\\tool", "tool"],
     ["/mnt/c/Users/joe.smith/tool", "tool"],
     ["/var/home/joe.smith/tool", "tool"],
-    // As earlier versions stored it
+    // Redacted already
     ["/home/[redacted:user]/bin/tool", "tool"],
     ["~joe.smith/bin/tool", "~[redacted:user]/bin/tool"],
     ["mcp__joe.smith@corp.example__mail_to_anna", "[redacted:email]"],

@@ -2,10 +2,10 @@
 import { afterEach, expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
 import { unexplainedUsage } from "#check/reconcile/witness.ts";
-import type { TranscriptFile } from "#core/model/agent.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
-import { mergeEntries } from "#core/model/merge.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptFile } from "#core/model/transcript-reader.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { type RecordedHome, recordedCases, recordedHome } from "../import/home.ts";
 import { locateAll } from "../support/located.ts";
 import { appendLine, LINE, PLANTED, UNKNOWN, USAGE } from "../support/planted-usage.ts";

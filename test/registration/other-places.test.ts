@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { allAgents } from "#agents/registry.ts";
 import type { Context } from "#config/context.ts";
 import { placesOf } from "#config/places.ts";
-import type { SettingsText } from "#core/model/agent.ts";
+import type { SettingsText } from "#core/model/installer.ts";
 import { hookCommandOf } from "#setup/registration/hook-program.ts";
 import { installerHere, otherPlacesText } from "#setup/registration/other-places.ts";
 import { contextAt } from "../support/context.ts";

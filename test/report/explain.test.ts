@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
-import { NO_CALLS, sumOfCalls } from "#core/model/call-sums.ts";
 import type { ModelCall } from "#core/model/model-call.ts";
 import type { ToolCall } from "#core/model/session.ts";
+import { NO_CALLS, sumOfCalls } from "#core/rules/call-sums.ts";
 import { type Explanation, explain } from "#show/report/explain.ts";
 import { moneySpent, placedCalls, turnFinder, turnNumbers } from "#show/report/explain-money.ts";
 import { timeSpent } from "#show/report/explain-time.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sumOfCalls } from "#core/model/call-sums.ts";
+import { sumOfCalls } from "#core/rules/call-sums.ts";
 import { inReadingOrder } from "#show/report/text/usage-order.ts";
 import type { UsageRow } from "#show/report/usage-row.ts";
 

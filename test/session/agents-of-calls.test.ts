@@ -1,8 +1,9 @@
 // A call is identified by the agent that made it, and its id, tool and input: agents of one session can make equal calls.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Event, extrasOf } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { pairTools } from "#core/session/pair.ts";
 import { NOON_MS, namelessEnd, namelessStart, resulted, toolEnded, toolStarted, used } from "./events.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Event, Extras } from "#core/model/event.ts";
+import type { Event, Extras } from "#core/model/event-schema.ts";
 import type { SettledCall } from "#core/model/session.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { assignCallIds, withoutGivenId } from "#core/session/assign-call-ids.ts";

@@ -1,4 +1,4 @@
-import type { Event, Extras } from "#core/model/event.ts";
+import type { Event, Extras } from "#core/model/event-schema.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 
 /** Noon of a day; the other times of a test are relative to it. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Event } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import { NOTHING_SETTLED, type PartLimits, type Session, type SessionContext } from "#core/model/session.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { buildSession } from "#core/session/build.ts";

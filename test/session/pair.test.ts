@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Event } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { pairTools } from "#core/session/pair.ts";
 import { batch, NOON_MS, resulted, toolEnded, toolStarted, used } from "./events.ts";

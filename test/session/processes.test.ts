@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Event } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import { joinProcesses } from "#core/session/processes.ts";
 import { ended, started, toolStarted } from "./events.ts";
 

@@ -3,9 +3,8 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { allAgents } from "#agents/registry.ts";
 import type { Agent } from "#core/model/agent.ts";
-import type { Event } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
-import { mergeEntries } from "#core/model/merge.ts";
 import {
   NOTHING_SETTLED,
   type Session,
@@ -15,6 +14,7 @@ import {
   type SettledTurn,
 } from "#core/model/session.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { buildSession } from "#core/session/build.ts";
 
 const CASES = resolve(dirname(fileURLToPath(import.meta.url)), "..", "agents");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Event } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import { NOTHING_SETTLED, type Segment, type SessionContext } from "#core/model/session.ts";
 import { splitIntoSegments } from "#core/session/segments.ts";
 import { runs } from "../support/whole.ts";

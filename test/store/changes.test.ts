@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { changeKey, commitKey } from "#core/model/change-facts.ts";
-import { mergeEntries } from "#core/model/merge.ts";
 import type { EntryOf } from "#core/model/transcript.ts";
+import { changeKey, commitKey } from "#core/rules/change-facts.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { setRepository, storedChanges, storedCommits, storedRepositories } from "#store/changes.ts";
 import { addEntries, openFacts } from "#store/facts.ts";
 import { ensureSession } from "#store/sessions.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { encodeFacts } from "#core/model/facts.ts";
 import type { Packed } from "#core/model/packed.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { encodeFacts } from "#core/packed/facts.ts";
 import { digestOf } from "#kit/digest.ts";
 import type { Database } from "#store/database.ts";
 import { addEntries, unpack } from "#store/facts.ts";

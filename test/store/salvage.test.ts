@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { encodeFacts } from "#core/model/facts.ts";
+import { encodeFacts } from "#core/packed/facts.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { countFacts } from "#store/counters.ts";
 import { writeMeta } from "#store/meta.ts";

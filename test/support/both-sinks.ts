@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { cleanWith } from "#collect/import/clean-entries.ts";
 import { RowSink } from "#collect/import/row-sink.ts";
-import type { TranscriptFile, TranscriptReader } from "#core/model/agent.ts";
-import { decodeTables, encodeTables } from "#core/model/fact-columns.ts";
-import { putEntry } from "#core/model/fact-sink.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
-import { mergeEntries } from "#core/model/merge.ts";
 import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { decodeTables, encodeTables } from "#core/packed/fact-columns.ts";
 import { redact, redactorOf } from "#core/privacy/redact.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
+import { putEntry } from "#core/rules/put-facts.ts";
 import { withStoredWrites } from "#store/capture/written-files.ts";
 import { type MadeFile, smallestFailing } from "./claude-lines.ts";
 

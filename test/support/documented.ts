@@ -4,8 +4,11 @@ import { expect } from "vitest";
 import { detect } from "#agents/detect.ts";
 import { allAgents } from "#agents/registry.ts";
 import { decodePayload } from "#collect/intake/payload.ts";
-import type { Agent, IntakeFacts } from "#core/model/agent.ts";
-import { type Event, extrasOf, isEnvelope, timeMsOf } from "#core/model/event.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { isEnvelope, timeMsOf } from "#core/rules/event.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { assignCallIds } from "#core/session/assign-call-ids.ts";
 import { joinProcesses } from "#core/session/processes.ts";
 

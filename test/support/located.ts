@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { partSizeOf } from "#collect/transcripts/part-size.ts";
-import type { LocatedSession, TranscriptReader } from "#core/model/agent.ts";
+import type { LocatedSession, TranscriptReader } from "#core/model/transcript-reader.ts";
 
 /** A path that the reader skipped, and why. */
 export interface LocateProblem {

@@ -1,9 +1,9 @@
 import { createRequire } from "node:module";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { correctedUsage } from "#core/model/limits.ts";
 import { type ModelCall, UNKNOWN_TIER } from "#core/model/model-call.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
+import { correctedUsage } from "#core/rules/limits.ts";
 import { callPrice, PRICE_TABLE } from "#core/telemetry/cost.ts";
 import { defined } from "#kit/defined.ts";
 import { runs } from "../support/whole.ts";

@@ -1,7 +1,8 @@
 import { calcPrice, findProvider } from "@pydantic/genai-prices";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Price, priceOf } from "#core/model/price-list.ts";
+import type { Price } from "#core/model/price-list.ts";
+import { priceOf } from "#core/rules/price.ts";
 import { tableList } from "#core/telemetry/rates.ts";
 import { runs } from "../support/whole.ts";
 

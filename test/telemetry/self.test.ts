@@ -7,7 +7,7 @@ import { allAgents } from "#agents/registry.ts";
 import { parseInboxFile } from "#collect/intake/inbox-file.ts";
 import { decodeEvent } from "#collect/intake/payload.ts";
 import { unknownNamesIn } from "#collect/payload/drift.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { QUARANTINE_CATEGORIES, quarantineCategory, SELF_PREFIX, SELF_SHAPES } from "#core/telemetry/self.ts";
 import { recordedPayloads } from "../session/recorded.ts";
 import { type DocumentedCall, intakeOf, linesOf, payloadOf } from "../support/documented.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sumOfCalls } from "#core/model/call-sums.ts";
+import { sumOfCalls } from "#core/rules/call-sums.ts";
 import { costText, count, dollars, megabytes, preciseDollars, tokensText } from "#kit/text/figures.ts";
 
 const NONE = sumOfCalls([]);

@@ -1,8 +1,8 @@
 // The changes view's data, with commits and changes that are not sent by hooks but stored directly
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { changeKey, commitKey } from "#core/model/change-facts.ts";
 import type { EntryOf } from "#core/model/transcript.ts";
+import { changeKey, commitKey } from "#core/rules/change-facts.ts";
 import { CHANGE_DIMENSIONS } from "#show/report/dimensions.ts";
 import type { ChangesDocument } from "#show/view/wire/changes.ts";
 import type { ExplanationDocument } from "#show/view/wire/session.ts";

@@ -1,6 +1,8 @@
 // `amp plugins show-docs` of 0.0.1790142911 (https://ampcode.com/manual/plugin-api), read 2026-11-26; not run
-import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
-import type { Event, Extras } from "#core/model/event.ts";
+
+import type { Recognition } from "#core/model/agent.ts";
+import type { Event, Extras } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import { defined } from "#kit/defined.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";

@@ -2,8 +2,8 @@
 
 import { fileURLToPath } from "node:url";
 import type { ContentUpdate } from "#core/model/content.ts";
-import { toolCallPart } from "#core/model/content-keys.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import { toolCallPart } from "#core/rules/content-keys.ts";
 import { defined } from "#kit/defined.ts";
 import { sumKnown, withParts } from "#kit/known.ts";
 import { executableOf } from "../shared/names/executables.ts";

@@ -1,6 +1,8 @@
 // Places of thread files: public readers named in README.md beside this file, read 2026-11-26; not recorded
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { Offset } from "#core/model/transcript.ts";
 import type {
   LocatedSession,
   LocateQuery,
@@ -9,9 +11,7 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "#core/model/agent.ts";
-import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
-import type { Offset } from "#core/model/transcript.ts";
+} from "#core/model/transcript-reader.ts";
 import { asString } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
 import { sessionFiles } from "../shared/transcript/past.ts";

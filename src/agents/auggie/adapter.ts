@@ -1,6 +1,8 @@
 // https://docs.augmentcode.com/cli/hooks.md and the program 0.36.0, read 2026-11-26; not run
-import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
-import type { Event, Extras, NativeEventType } from "#core/model/event.ts";
+
+import type { Recognition } from "#core/model/agent.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";

@@ -1,9 +1,9 @@
 // Form of session files: the program 0.36.0 and public readers named in README.md beside this file, read 2026-11-26; not recorded
 
-import { isRandomId, repeatedCallId } from "#core/model/call-ids.ts";
 import type { ContentUpdate } from "#core/model/content.ts";
-import { toolCallPart } from "#core/model/content-keys.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import { isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
+import { toolCallPart } from "#core/rules/content-keys.ts";
 import { defined } from "#kit/defined.ts";
 import { sumKnown, withParts } from "#kit/known.ts";
 import { executableOf } from "../shared/names/executables.ts";

@@ -1,6 +1,8 @@
 // Places of session files: the program 0.36.0, read 2026-11-26; not recorded
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { Offset } from "#core/model/transcript.ts";
 import type {
   LocatedSession,
   LocateQuery,
@@ -9,9 +11,7 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "#core/model/agent.ts";
-import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
-import type { Offset } from "#core/model/transcript.ts";
+} from "#core/model/transcript-reader.ts";
 import { asString } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
 import { sessionFiles } from "../shared/transcript/past.ts";

@@ -1,10 +1,11 @@
 // https://code.claude.com/docs/en/hooks and recordings of 2.0.77 to 2.1.329, read 2026-11-21
 
-import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
-import { isSequenceNumber } from "#core/model/call-ids.ts";
+import type { Recognition } from "#core/model/agent.ts";
 import type { SessionEndReason } from "#core/model/envelope.ts";
 import { OPENHOOK_VERSION } from "#core/model/envelope-types.ts";
-import type { Event, Extras } from "#core/model/event.ts";
+import type { Event, Extras } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { arrivalKey, derivedSessionId } from "../shared/payload/derived-ids.ts";

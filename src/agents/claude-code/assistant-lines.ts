@@ -1,6 +1,6 @@
-import { isSequenceNumber, repeatedCallId } from "#core/model/call-ids.ts";
 import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
+import { isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asObject, asString, ownOf } from "../shared/payload/json.ts";

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { platform } from "node:os";
 import { dirname, join } from "node:path";
-import type { Finding, InstallTarget, SettingsText } from "#core/model/agent.ts";
+import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { readSettingsText } from "#kit/open.ts";
 import { asArray, asObject } from "../shared/payload/json.ts";
 import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";

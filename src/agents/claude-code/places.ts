@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "#core/model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "#core/model/transcript-reader.ts";
 import { distinctParts, existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
 import { openJsonl } from "../shared/transcript/jsonl.ts";

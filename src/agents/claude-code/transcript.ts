@@ -1,7 +1,7 @@
 // Line shapes as recorded from 2.0.77, 2.1.29, 2.1.197 and 2.1.329, read 2026-11-21; token rule in README.md beside this file
 import { isAbsolute, join } from "node:path";
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/agent.ts";
 import type { Offset } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
 import { readSmall } from "#kit/open.ts";
 import { asString } from "../shared/payload/json.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";

@@ -1,7 +1,8 @@
 // Payload of our own wrapper (src/collect/intake/wrapper.sh) and of hand-written ones: {cli, args, cwd?, phase, exit_code?}
 
-import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
-import type { Event, Extras } from "#core/model/event.ts";
+import type { Recognition } from "#core/model/agent.ts";
+import type { Event, Extras } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { defined } from "#kit/defined.ts";
 import { subcommandOf } from "../shared/names/subcommand.ts";
 import { inputDigest } from "../shared/payload/digest.ts";

@@ -1,8 +1,9 @@
 // https://docs.cline.bot/customization/hooks, recordings of the CLI 3.0.65 and its public source, read 2026-11-21
 
-import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
+import type { Recognition } from "#core/model/agent.ts";
 import type { SessionEndReason } from "#core/model/envelope.ts";
-import type { Event, Extras, NativeEventType } from "#core/model/event.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";

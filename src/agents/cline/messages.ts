@@ -1,6 +1,6 @@
-import { idInAgent, idWithoutAgent, isSequenceNumber, repeatedCallId } from "#core/model/call-ids.ts";
 import type { FileWrite } from "#core/model/file-write.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import { idInAgent, idWithoutAgent, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";

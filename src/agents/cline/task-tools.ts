@@ -1,8 +1,8 @@
 // Texts of tool results as in github.com/cline/cline, apps/vscode/src/core/prompts/responses.ts, August 2026, read 2026-11-26
 
-import { isSequenceNumber, repeatedCallId } from "#core/model/call-ids.ts";
 import type { FileWrite } from "#core/model/file-write.ts";
 import type { ToolStatus } from "#core/model/transcript.ts";
+import { isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 import { plainText } from "../shared/payload/content.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";

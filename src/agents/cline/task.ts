@@ -1,10 +1,10 @@
 // One task of the editor extension; files and their meaning in README.md
 import { dirname, join } from "node:path";
-import type { ReadOptions, TranscriptBatch, TranscriptFile } from "#core/model/agent.ts";
 import type { ContentUpdate } from "#core/model/content.ts";
-import { toolCallPart } from "#core/model/content-keys.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile } from "#core/model/transcript-reader.ts";
+import { toolCallPart } from "#core/rules/content-keys.ts";
 import { defined } from "#kit/defined.ts";
 import { openRegular, readSmall } from "#kit/open.ts";
 import { answerPiece, contentOf } from "../shared/payload/content.ts";

@@ -2,6 +2,9 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { ContentUpdate } from "#core/model/content.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
 import type {
   LocatedSession,
   LocateQuery,
@@ -10,11 +13,8 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "#core/model/agent.ts";
-import type { ContentUpdate } from "#core/model/content.ts";
-import { EntrySink } from "#core/model/entry-sink.ts";
-import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
-import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+} from "#core/model/transcript-reader.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
 import { defined } from "#kit/defined.ts";
 import { firstBytes, readSmall } from "#kit/open.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";

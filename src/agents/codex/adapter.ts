@@ -1,11 +1,12 @@
 // https://developers.openai.com/codex/hooks and recordings of 0.110.0 to 0.169.0, read 2026-11-21
 
 import { posix } from "node:path";
-import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
-import { isSequenceNumber } from "#core/model/call-ids.ts";
+import type { Recognition } from "#core/model/agent.ts";
 import type { SessionEndReason } from "#core/model/envelope.ts";
 import { OPENHOOK_VERSION } from "#core/model/envelope-types.ts";
-import type { Event, Extras } from "#core/model/event.ts";
+import type { Event, Extras } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { arrivalKey } from "../shared/payload/derived-ids.ts";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { platform } from "node:os";
 import { basename, dirname, join } from "node:path";
-import type { Finding, InstallTarget, SettingsText } from "#core/model/agent.ts";
+import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { readSettingsText } from "#kit/open.ts";
 import { compareVersions, parseVersion, versionOf } from "../shared/payload/version.ts";
 import { SettingsError } from "../shared/settings/settings.ts";

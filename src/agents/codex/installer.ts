@@ -1,7 +1,8 @@
 // https://developers.openai.com/codex/hooks and the programs 0.110.0 to 0.169.0, read 2026-11-21
 
 import { basename } from "node:path";
-import type { HookCommand, Installer, InstallTarget, Registration, SettingsText } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Installer, InstallTarget, Registration, SettingsText } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import * as json from "../shared/settings/settings.ts";
 import { check, hasNoHooks } from "./check.ts";

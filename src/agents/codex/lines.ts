@@ -1,5 +1,5 @@
-import { EntrySink } from "#core/model/entry-sink.ts";
 import type { FactSink } from "#core/model/fact-sink.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
 import { knownProvider } from "../shared/names/providers.ts";
 import { asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { compareVersions, parseVersion } from "../shared/payload/version.ts";

@@ -1,5 +1,5 @@
-import type { IntakeFacts } from "#core/model/agent.ts";
-import type { Extras } from "#core/model/event.ts";
+import type { Extras } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import { defined } from "#kit/defined.ts";
 import { arrivalKey } from "../shared/payload/derived-ids.ts";

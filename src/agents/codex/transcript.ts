@@ -1,14 +1,14 @@
 // Line shapes as recorded from 0.110.0, 0.150.0 and 0.169.0, read 2026-11-21; token rules in README.md beside this file
 import { join } from "node:path";
+import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
 import type {
   ReadOptions,
   TranscriptBatch,
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "#core/model/agent.ts";
-import { EntrySink } from "#core/model/entry-sink.ts";
-import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
+} from "#core/model/transcript-reader.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
 import { asString } from "../shared/payload/json.ts";
 import { distinctParts } from "../shared/transcript/copies.ts";
 import { isCompressed, plainPath } from "../shared/transcript/packed.ts";

@@ -1,7 +1,10 @@
 // https://code.visualstudio.com/docs/agents/reference/hooks-reference, read 2026-11-21; from documentation and public code
-import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
-import { isSequenceNumber } from "#core/model/call-ids.ts";
-import { type Event, extrasOf } from "#core/model/event.ts";
+
+import type { Recognition } from "#core/model/agent.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { CLAUDE_EVENTS, type ClaudeLike, claudeLikeEvents, first } from "../shared/payload/claude-like.ts";
 import { eventId, payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString, asTimeMs } from "../shared/payload/json.ts";

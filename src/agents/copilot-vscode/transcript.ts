@@ -2,6 +2,8 @@
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { Offset } from "#core/model/transcript.ts";
 import type {
   LocatedSession,
   LocateQuery,
@@ -9,9 +11,7 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "#core/model/agent.ts";
-import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
-import type { Offset } from "#core/model/transcript.ts";
+} from "#core/model/transcript-reader.ts";
 import { readSmall } from "#kit/open.ts";
 import { asString, parsedObject } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";

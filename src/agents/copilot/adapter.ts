@@ -1,8 +1,9 @@
 // https://docs.github.com/en/copilot/reference/hooks-configuration and recordings of 1.0.102, read 2026-11-21
 import { posix, win32 } from "node:path";
-import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
+import type { Recognition } from "#core/model/agent.ts";
 import type { SessionEndReason } from "#core/model/envelope.ts";
-import type { Event, Extras, NativeEventType } from "#core/model/event.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";

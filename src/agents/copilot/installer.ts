@@ -2,7 +2,8 @@
 
 import { platform } from "node:os";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import type { Finding, HookCommand, InstallTarget } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Finding, InstallTarget } from "#core/model/installer.ts";
 import { readSettingsText } from "#kit/open.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import { compareVersions, parseVersion } from "../shared/payload/version.ts";

@@ -1,4 +1,4 @@
-import type { IntakeFacts } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { asObject, asString, asTimeMs, parsedJson } from "../shared/payload/json.ts";
 import { ownName } from "./names.ts";
 

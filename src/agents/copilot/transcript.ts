@@ -1,6 +1,7 @@
 // Line shapes of 1.0.102, recorded and by the schema that the program ships, read 2026-11-21; token rule in README.md beside this file
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import type { Offset } from "#core/model/transcript.ts";
 import type {
   LocatedSession,
   LocateQuery,
@@ -9,9 +10,8 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "#core/model/agent.ts";
-import { putEntry } from "#core/model/fact-sink.ts";
-import type { Offset } from "#core/model/transcript.ts";
+} from "#core/model/transcript-reader.ts";
+import { putEntry } from "#core/rules/put-facts.ts";
 import { asString } from "../shared/payload/json.ts";
 import { SessionCopies } from "../shared/transcript/copies.ts";
 import {

@@ -2,8 +2,8 @@
 
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { TranscriptBatch, TranscriptFile } from "#core/model/agent.ts";
 import type { EntryOf, Offset } from "#core/model/transcript.ts";
+import type { TranscriptBatch, TranscriptFile } from "#core/model/transcript-reader.ts";
 import { defined } from "#kit/defined.ts";
 import { firstBytes } from "#kit/open.ts";
 import { asCount, asString, asTimeMs } from "../shared/payload/json.ts";

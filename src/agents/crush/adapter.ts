@@ -1,8 +1,9 @@
 // https://github.com/charmbracelet/crush docs/hooks/README.md, read 2026-11-21; payloads recorded with 0.90.0, 2026-11-25
 
 import { isAbsolute, join } from "node:path";
-import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
-import type { Event } from "#core/model/event.ts";
+import type { Recognition } from "#core/model/agent.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { CLAUDE_EVENTS, type ClaudeLike, claudeLikeEvents } from "../shared/payload/claude-like.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString } from "../shared/payload/json.ts";

@@ -2,7 +2,8 @@
 
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import type { HookCommand, InstallTarget } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { InstallTarget } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { type EntryFile, entriesOfOurs, listsOfOurs, putEntries, removeEntries } from "../shared/settings/entries.ts";
 import { nodeAt, propertiesOf } from "../shared/settings/jsonc.ts";

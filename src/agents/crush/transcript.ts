@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
 import type {
   LocatedSession,
   LocateQuery,
@@ -10,8 +11,7 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "#core/model/agent.ts";
-import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+} from "#core/model/transcript-reader.ts";
 import { defined } from "#kit/defined.ts";
 import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
 import { firstRowsOf, idsByFirstRow } from "../shared/transcript/first-calls.ts";

@@ -1,5 +1,5 @@
-import { isRandomId } from "#core/model/call-ids.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { isRandomId } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";

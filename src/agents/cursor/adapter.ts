@@ -1,9 +1,10 @@
 // https://cursor.com/docs/hooks and payloads in public repositories, read 2026-11-21; the program was not run
 
-import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
-import { isSequenceNumber } from "#core/model/call-ids.ts";
+import type { Recognition } from "#core/model/agent.ts";
 import type { SessionEndReason } from "#core/model/envelope.ts";
-import type { Event, Extras, NativeEventType } from "#core/model/event.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 import { excessOf } from "#kit/json-limits.ts";
 import { executableOf } from "../shared/names/executables.ts";

@@ -1,4 +1,4 @@
-import type { IntakeFacts } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
 import { defined } from "#kit/defined.ts";
 import { sumKnown, withParts } from "#kit/known.ts";

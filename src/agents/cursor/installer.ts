@@ -1,7 +1,8 @@
 // https://cursor.com/docs/hooks, read 2026-11-21; others' measurements are in README.md beside this file
 
 import { join } from "node:path";
-import type { Finding, HookCommand, InstallTarget, SettingsText } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import { addHooks, foreignHooks, type Hook, hookedEvents, removeHooks } from "./hooks-file.ts";

@@ -1,6 +1,6 @@
 import { platform } from "node:os";
 import { dirname, join } from "node:path";
-import type { Finding, InstallTarget, SettingsText } from "#core/model/agent.ts";
+import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { readSettingsText } from "#kit/open.ts";
 import { asObject } from "../shared/payload/json.ts";
 import { JsoncError, parseDocument, plainOf } from "../shared/settings/jsonc.ts";

@@ -1,8 +1,8 @@
 // Files of 0.225.2, recorded 2026-11-25; token rules in README.md beside this file
 import { statSync } from "node:fs";
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/agent.ts";
-import { EntrySink } from "#core/model/entry-sink.ts";
 import type { EntryOf, Offset } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
 import { lineContent } from "./content.ts";
 import { type FileContext, KINDS, type LineState, readLine } from "./lines.ts";

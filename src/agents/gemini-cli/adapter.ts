@@ -1,7 +1,9 @@
 // https://geminicli.com/docs/hooks/reference/, the program's own source and recordings of 0.61.0, read 2026-11-21
-import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
+
+import type { Recognition } from "#core/model/agent.ts";
 import type { SessionEndReason } from "#core/model/envelope.ts";
-import type { Event, Extras } from "#core/model/event.ts";
+import type { Event, Extras } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { defined } from "#kit/defined.ts";
 import { editedLines, exitCodeIn, isCancelled, SHELL_TOOL, textOf } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";

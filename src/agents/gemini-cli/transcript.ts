@@ -1,10 +1,10 @@
 // Layout from recordings of 0.61.0 and the source of 0.21.3 and 0.61.0, 2026-11-21; token rule in README.md beside this file
 import { dirname, join } from "node:path";
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/agent.ts";
 import type { ContentUpdate } from "#core/model/content.ts";
-import { EntrySink } from "#core/model/entry-sink.ts";
-import { putEntry } from "#core/model/fact-sink.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
+import { putEntry } from "#core/rules/put-facts.ts";
 import { defined } from "#kit/defined.ts";
 import { firstBytes, openRegular, readSmall } from "#kit/open.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";

@@ -1,7 +1,8 @@
 // documentation/docs/guides/context-engineering/hooks.md of github.com/block/goose, read 2026-11-21; tried with 1.52.0
 
 import { isAbsolute, join } from "node:path";
-import type { HookCommand, Installer, InstallTarget, SettingsText } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Installer, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { newDocument } from "../shared/settings/jsonc.ts";
 import {

@@ -1,6 +1,7 @@
 // Tables of schema version 16, as written by 1.52.0, read 2026-11-26; token rule in README.md beside this file
 
 import { existsSync } from "node:fs";
+import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
 import type {
   LocatedSession,
   LocateQuery,
@@ -10,10 +11,9 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "#core/model/agent.ts";
-import { isSequenceNumber } from "#core/model/call-ids.ts";
-import { EntrySink } from "#core/model/entry-sink.ts";
-import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+} from "#core/model/transcript-reader.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
 import { defined } from "#kit/defined.ts";
 import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
 import { firstRowsOf, idsByFirstRow } from "../shared/transcript/first-calls.ts";

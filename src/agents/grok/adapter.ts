@@ -1,9 +1,10 @@
 // Recordings of 1.0.41 and the guide that the program unpacks (10-hooks.md), read 2026-11-26; older names: https://docs.x.ai/build/features/hooks
 
-import type { IntakeFacts, PayloadFacts, Recognition } from "#core/model/agent.ts";
-import { isSequenceNumber } from "#core/model/call-ids.ts";
+import type { PayloadFacts, Recognition } from "#core/model/agent.ts";
 import type { Content } from "#core/model/content.ts";
-import type { Event, Extras, NativeEventType } from "#core/model/event.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { absolutePath, first } from "../shared/payload/claude-like.ts";

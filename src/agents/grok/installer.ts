@@ -1,7 +1,8 @@
 // The guide that 1.0.41 unpacks (10-hooks.md), read 2026-11-26; what was tried: README.md beside this file
 
 import { join, resolve } from "node:path";
-import type { Finding, HookCommand, InstallTarget } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Finding, InstallTarget } from "#core/model/installer.ts";
 import { readSettingsText } from "#kit/open.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";

@@ -1,5 +1,5 @@
-import { isRandomId, repeatedCallId } from "#core/model/call-ids.ts";
 import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
+import { isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 
 /** State between two lines of a file. Plain JSON, stored between two drains. */

@@ -1,10 +1,11 @@
 // Files of 1.0.41, recorded 2026-11-25; token rules in README.md beside this file
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/agent.ts";
-import { type FactSink, putEntry } from "#core/model/fact-sink.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { putEntry } from "#core/rules/put-facts.ts";
 import { defined } from "#kit/defined.ts";
 import { readSmallSync } from "#kit/open.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";

@@ -1,8 +1,9 @@
 // The contracts' fields: README.md beside this file
 
 import { basename } from "node:path/posix";
-import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
-import type { Event, Extras, NativeEventType } from "#core/model/event.ts";
+import type { Recognition } from "#core/model/agent.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { absolutePath, CLAUDE_EVENTS, claudeLikeEvents, emitsOf, typeOf } from "../shared/payload/claude-like.ts";

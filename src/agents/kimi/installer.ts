@@ -1,7 +1,8 @@
 // https://moonshotai.github.io/kimi-code/en/customization/hooks and the program 2.1.0, read 2026-11-26
 
 import { join, resolve } from "node:path";
-import type { Finding, HookCommand, InstallTarget, SettingsText } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import { addHooks, readableHooks, removeHooks, type WantedTomlHook } from "../shared/settings/toml-hooks.ts";

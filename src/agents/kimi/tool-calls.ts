@@ -1,4 +1,4 @@
-import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "#core/model/call-ids.ts";
+import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";

@@ -1,8 +1,8 @@
 // Layout as written by 2.1.0, recorded 2026-11-25; token rule in README.md beside this file
 import { closeSync, readSync } from "node:fs";
 import { join } from "node:path";
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/agent.ts";
 import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
 import { openRegularSync, readSmall } from "#kit/open.ts";
 import { asString, parsedObject } from "../shared/payload/json.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";

@@ -2,7 +2,7 @@
 
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import type { Finding, Installer, InstallTarget, Registration, SettingsText } from "#core/model/agent.ts";
+import type { Finding, Installer, InstallTarget, Registration, SettingsText } from "#core/model/installer.ts";
 import { readSettingsText } from "#kit/open.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { compareVersions, versionOf } from "../shared/payload/version.ts";

@@ -1,6 +1,7 @@
 // ~/.kiro/sessions/cli/<id>.json as several public readers parse it, read 2026-11-21; the reasons for this subset: README.md
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import type { EntryOf, Offset, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
 import type {
   LocatedSession,
   LocateQuery,
@@ -8,8 +9,7 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "#core/model/agent.ts";
-import type { EntryOf, Offset, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+} from "#core/model/transcript-reader.ts";
 import { defined } from "#kit/defined.ts";
 import { sumKnown } from "#kit/known.ts";
 import { minOf } from "#kit/min-max.ts";

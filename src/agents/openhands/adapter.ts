@@ -1,8 +1,9 @@
 // openhands/sdk/hooks of openhands-sdk 1.21.0 and recordings of OpenHands CLI 1.16.0, read 2026-11-26
 
-import type { IntakeFacts, PayloadFacts, Recognition } from "#core/model/agent.ts";
+import type { PayloadFacts, Recognition } from "#core/model/agent.ts";
 import type { Content } from "#core/model/content.ts";
-import type { Event, Extras, NativeEventType } from "#core/model/event.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { typeOf } from "../shared/payload/claude-like.ts";

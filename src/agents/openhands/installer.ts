@@ -1,6 +1,7 @@
 // openhands/sdk/hooks of openhands-sdk 1.21.0, read 2026-11-26; tried with 1.16.0
 import { join } from "node:path";
-import type { Finding, HookCommand, InstallTarget, SettingsText } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { readSettingsText } from "#kit/open.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";

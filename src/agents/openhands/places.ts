@@ -1,7 +1,7 @@
 // openhands_cli/locations.py and openhands/tools/task/manager.py of 1.16.0, read 2026-11-26
 import { existsSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "#core/model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "#core/model/transcript-reader.ts";
 import { asString } from "../shared/payload/json.ts";
 import { distinctParts } from "../shared/transcript/copies.ts";
 import {

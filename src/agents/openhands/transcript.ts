@@ -1,11 +1,12 @@
 // Files of 1.16.0, recorded 2026-11-25; rules in README.md beside this file
 import { closeSync, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/agent.ts";
 import type { ContentUpdate } from "#core/model/content.ts";
-import { EntrySink } from "#core/model/entry-sink.ts";
-import { type FactSink, putWithContent } from "#core/model/fact-sink.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
 import type { EntryOf, Offset } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
+import { putWithContent } from "#core/rules/put-facts.ts";
 import { openRegularSync, RefusedError } from "#kit/open.ts";
 import { asString } from "../shared/payload/json.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";

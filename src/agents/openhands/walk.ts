@@ -1,8 +1,8 @@
 // Events as written by 1.16.0 (openhands/sdk/event), recorded and read in the program, 2026-11-26
 
-import { isRandomId, repeatedCallId } from "#core/model/call-ids.ts";
 import type { FactSink } from "#core/model/fact-sink.ts";
 import type { FileWrite } from "#core/model/file-write.ts";
+import { isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { plainText } from "../shared/payload/content.ts";

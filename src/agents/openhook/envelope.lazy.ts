@@ -1,11 +1,13 @@
 // OpenHook v0.1, both texts, read 2026-11-26
 
-import type { IntakeFacts } from "#core/model/agent.ts";
-import { dataFieldsOf, Envelope } from "#core/model/envelope.ts";
+import { Envelope } from "#core/model/envelope.ts";
 import { OPENHOOK_VERSION } from "#core/model/envelope-types.ts";
-import { type Event, timeMsOf } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import { Extras, SignalEvent } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import { dataFieldsOf } from "#core/rules/envelope-fields.ts";
+import { timeMsOf } from "#core/rules/event.ts";
 import { defined } from "#kit/defined.ts";
 import { isAbsolutePath, pathOfFileUri } from "#kit/file-uri.ts";
 import { eventId, payloadDigest } from "../shared/payload/identity.ts";

@@ -1,9 +1,10 @@
 // From what records say to facts that count once; the rules of proof are in docs/openhook.md
-import { isRandomId, isSequenceNumber, repeatedCallId } from "#core/model/call-ids.ts";
+
 import type { FactSink } from "#core/model/fact-sink.ts";
 import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
-import { usagesIn } from "#core/model/usage-shapes.ts";
+import { isRandomId, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
+import { usagesIn } from "#core/rules/usage-shapes.ts";
 import { sumOfAll } from "#kit/known.ts";
 import { knownProvider } from "../shared/names/providers.ts";
 import { type Found, type FoundTool, factsOf } from "./records.ts";

@@ -1,9 +1,9 @@
 // Transcripts of programs that this one does not know: JSON lines, or one JSON document; read by their shape, see docs/openhook.md
 import { statSync } from "node:fs";
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/agent.ts";
-import { EntrySink } from "#core/model/entry-sink.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
 import type { Offset } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
 import { messageOf } from "#kit/error-message.ts";
 import { firstBytes, RefusedError } from "#kit/open.ts";
 import { asObject, parsedObject } from "../shared/payload/json.ts";

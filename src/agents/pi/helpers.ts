@@ -1,5 +1,5 @@
-import { idInAgent } from "#core/model/call-ids.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { idInAgent } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import {

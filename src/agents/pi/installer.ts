@@ -1,6 +1,6 @@
 // docs/extensions.md of 0.73.1, read 2026-11-26
 import { join } from "node:path";
-import type { InstallTarget } from "#core/model/agent.ts";
+import type { InstallTarget } from "#core/model/installer.ts";
 import { pluginInstaller } from "../shared/plugin/installer.ts";
 import plugin from "./plugin.js?raw";
 

@@ -1,6 +1,7 @@
 // docs/session-format.md of 0.73.1 and 1.6.0, and recordings, read 2026-11-28; token rule in README.md beside this file
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
+import type { Offset } from "#core/model/transcript.ts";
 import type {
   LocatedSession,
   LocateQuery,
@@ -9,9 +10,8 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "#core/model/agent.ts";
-import { putEntry } from "#core/model/fact-sink.ts";
-import type { Offset } from "#core/model/transcript.ts";
+} from "#core/model/transcript-reader.ts";
+import { putEntry } from "#core/rules/put-facts.ts";
 import { asString, asTimeMs } from "../shared/payload/json.ts";
 import { existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
 import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";

@@ -1,8 +1,10 @@
 // https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks/, recordings and the program 0.24.4, read 2026-11-26
-import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
-import { isSequenceNumber } from "#core/model/call-ids.ts";
+
+import type { Recognition } from "#core/model/agent.ts";
 import type { SessionEndReason } from "#core/model/envelope.ts";
-import type { Event, Extras } from "#core/model/event.ts";
+import type { Event, Extras } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 import { editedLines, exitCodeIn, isCancelled, outcomeOf, SHELL_TOOL, textOf } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";

@@ -1,6 +1,6 @@
 import { platform } from "node:os";
 import { join } from "node:path";
-import type { Finding, InstallTarget, SettingsText } from "#core/model/agent.ts";
+import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { effectiveSwitch, isTrusted, type Layer, layersOf, readSettings } from "../shared/gemini/settings.ts";
 import { folderOf, settingsPath, systemSettingsPath } from "./settings.ts";
 

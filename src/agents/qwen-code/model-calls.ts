@@ -1,6 +1,6 @@
-import { isRandomId } from "#core/model/call-ids.ts";
 import { UNKNOWN_TIER } from "#core/model/model-call.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
+import { isRandomId } from "#core/rules/call-ids.ts";
 import { withParts } from "#kit/known.ts";
 import { asCode, asCount, asString, asTimeMs } from "../shared/payload/json.ts";
 import { type Answer, type Fields, factBase, type LineContext } from "./line-context.ts";

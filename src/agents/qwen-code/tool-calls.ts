@@ -1,5 +1,5 @@
-import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "#core/model/call-ids.ts";
 import type { ToolStatus } from "#core/model/transcript.ts";
+import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { writesOfDisplay } from "../shared/gemini/file-writes.ts";
 import { editedLines, exitCodeIn, outcomeOf, SHELL_TOOL } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";

@@ -1,7 +1,8 @@
 // Layout as written by 0.24.4, recorded 2026-11-25; token rule in README.md beside this file
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/agent.ts";
-import { isSequenceNumber } from "#core/model/call-ids.ts";
+
 import type { EntryOf, Offset } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 import { readSmall } from "#kit/open.ts";
 import { asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";

@@ -1,5 +1,5 @@
-import { idInAgent, isSequenceNumber } from "#core/model/call-ids.ts";
 import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
+import { idInAgent, isSequenceNumber } from "#core/rules/call-ids.ts";
 import { asArray, asCode, asCount, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { type Fields, fieldsIn, keyOf } from "./journal-state.ts";
 import { isKilled, mcpServerOf, SPAWN_TOOL, toolName } from "./names.ts";

@@ -1,6 +1,7 @@
 // The hook reference inside the package and the program 3.0.3, read 2026-11-26
 import { join, resolve } from "node:path";
-import type { HookCommand, InstallTarget } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { InstallTarget } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import { addHooks, readableHooks, removeHooks, type WantedTomlHook } from "../shared/settings/toml-hooks.ts";

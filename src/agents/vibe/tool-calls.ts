@@ -1,4 +1,4 @@
-import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "#core/model/call-ids.ts";
+import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { asArray, asExitCode, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";

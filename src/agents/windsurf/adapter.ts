@@ -1,7 +1,8 @@
 // https://docs.windsurf.com/windsurf/cascade/hooks, read 2026-11-21
 
-import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
-import type { Event, Extras } from "#core/model/event.ts";
+import type { Recognition } from "#core/model/agent.ts";
+import type { Event, Extras } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { arrivalKey } from "../shared/payload/derived-ids.ts";

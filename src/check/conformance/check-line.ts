@@ -1,8 +1,9 @@
 import { isAbsolute, win32 } from "node:path";
 import type * as z from "zod";
 import { baseSchemaOf, envelopeSchemaOf } from "#collect/convert/text-schemas.ts";
-import { dataFieldsOf, Envelope } from "#core/model/envelope.ts";
+import { Envelope } from "#core/model/envelope.ts";
 import { ENVELOPE_TEXTS, type EnvelopeText, OPENHOOK_VERSION } from "#core/model/envelope-types.ts";
+import { dataFieldsOf } from "#core/rules/envelope-fields.ts";
 
 /** A note about one line; an error breaks conformance. No content except names of fields and types. */
 export interface Note {

@@ -1,6 +1,6 @@
-import { isLostCall } from "#core/model/lost-calls.ts";
-import { isCoveredBy } from "#core/model/removed-calls.ts";
 import type { EntryOf } from "#core/model/transcript.ts";
+import { isLostCall } from "#core/rules/calls.ts";
+import { isCoveredBy } from "#core/rules/removed-calls.ts";
 import { spanIdOf } from "#core/telemetry/ids.ts";
 import { plural } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";

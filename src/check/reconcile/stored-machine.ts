@@ -1,5 +1,5 @@
-import { withSeriesLabels } from "#core/model/series-labels.ts";
 import type { Attributes } from "#core/model/telemetry.ts";
+import { withSeriesLabels } from "#core/rules/series-labels.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import type { Database, Row } from "#store/database.ts";
 import type { Histogram } from "#store/histogram.ts";

@@ -1,8 +1,8 @@
 import { openJsonl } from "#agents/shared/transcript/jsonl.ts";
 import { readWhole } from "#agents/shared/transcript/whole.ts";
-import type { TranscriptFile } from "#core/model/agent.ts";
 import type { EntryOf } from "#core/model/transcript.ts";
-import { type ShapedUsage, usagesIn } from "#core/model/usage-shapes.ts";
+import type { TranscriptFile } from "#core/model/transcript-reader.ts";
+import { type ShapedUsage, usagesIn } from "#core/rules/usage-shapes.ts";
 
 // A second witness beside the agent's reader, which may pass over what it does not know: every usage in the files, whatever the record
 

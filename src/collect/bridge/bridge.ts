@@ -2,7 +2,7 @@ import type { LoadedConfig } from "#config/load.ts";
 import type { Places } from "#config/places.ts";
 import type { Agent } from "#core/model/agent.ts";
 import type { CaptureLevel } from "#core/model/capture.ts";
-import type { Event } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import type { Database } from "#store/database.ts";
 
 /** Hands envelopes to the commands that the user allowed, during one drain. */

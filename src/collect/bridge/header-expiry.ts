@@ -1,4 +1,4 @@
-import type { Headers } from "#core/model/headers.ts";
+import type { Headers } from "#config/headers.ts";
 
 /**
  * How long headers are used, in milliseconds since the epoch: until shortly before the first token in them that names its end (`exp`

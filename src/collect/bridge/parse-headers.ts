@@ -1,4 +1,4 @@
-import { HEADER_NAME, HEADER_VALUE, type Headers } from "#core/model/headers.ts";
+import { HEADER_NAME, HEADER_VALUE, type Headers } from "#config/headers.ts";
 
 /**
  * Parses headers: a JSON object of strings, as helpers of other programs print it.

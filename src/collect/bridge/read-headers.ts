@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { readFileIfAny, refuseOdd, writeFileAtomic } from "#config/files.ts";
-import { type HeaderReader, type Headers, HeadersError } from "#core/model/headers.ts";
+import { type HeaderReader, type Headers, HeadersError } from "#config/headers.ts";
 import { messageOf } from "#kit/error-message.ts";
 import { readOwn } from "#kit/own-file.ts";
 import { suggest } from "#kit/suggest.ts";

@@ -1,8 +1,10 @@
 import type { OwnNames } from "#core/model/agent.ts";
-import { type CaptureLevel, keepsContent, keepsNames } from "#core/model/capture.ts";
+import type { CaptureLevel } from "#core/model/capture.ts";
 import type { Envelope } from "#core/model/envelope.ts";
 import type { EnvelopeText } from "#core/model/envelope-types.ts";
-import { type Event, isEnvelope } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import { keepsContent, keepsNames } from "#core/rules/capture.ts";
+import { isEnvelope } from "#core/rules/event.ts";
 import { fileUriOf } from "#kit/file-uri.ts";
 import { stripEventNames } from "#store/capture/strip-names.ts";
 

@@ -1,7 +1,8 @@
 import type { Agent } from "#core/model/agent.ts";
 import { Envelope } from "#core/model/envelope.ts";
 import type { EnvelopeText } from "#core/model/envelope-types.ts";
-import { type Event, isEnvelope } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import { isEnvelope } from "#core/rules/event.ts";
 import { assignCallIds } from "#core/session/assign-call-ids.ts";
 import { joinProcesses } from "#core/session/processes.ts";
 import { adapt } from "../payload/adapt.ts";

@@ -1,5 +1,5 @@
 import { agentNames } from "#agents/registry.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { decodePayload } from "../intake/payload.ts";
 
 /** One native payload of the input, and how it arrived. */

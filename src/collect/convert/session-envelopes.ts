@@ -1,6 +1,6 @@
 import type { Envelope } from "#core/model/envelope.ts";
 import { ENVELOPE_TYPES, type EnvelopeText } from "#core/model/envelope-types.ts";
-import { isEnvelope, timeMsOf } from "#core/model/event.ts";
+import { isEnvelope, timeMsOf } from "#core/rules/event.ts";
 import type { Database } from "#store/database.ts";
 import { eventsOf } from "#store/facts.ts";
 import type { StoredSession } from "#store/sessions.ts";

@@ -1,7 +1,8 @@
 // OpenHook v0.1: specification and published schemas of both texts, read 2026-11-26
 import * as z from "zod";
-import { dataFieldsOf, Envelope } from "#core/model/envelope.ts";
+import { Envelope } from "#core/model/envelope.ts";
 import { ENVELOPE_TYPES, type EnvelopeText, LIFECYCLE_TYPES } from "#core/model/envelope-types.ts";
+import { dataFieldsOf } from "#core/rules/envelope-fields.ts";
 
 // What the published schemas say, and what the specification requires beyond them: a source in kebab case, a time with zone, the
 // path of a file.write. Everything that is valid here is valid by the published schemas too.

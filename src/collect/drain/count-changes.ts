@@ -1,7 +1,7 @@
-import { DEFAULT_BRANCHES } from "#core/model/change-facts.ts";
 import type { StoredCommit } from "#core/model/changes.ts";
 import type { Fate } from "#core/model/outcomes.ts";
 import type { Counted } from "#core/model/telemetry.ts";
+import { DEFAULT_BRANCHES } from "#core/rules/change-facts.ts";
 import {
   type CountedFor,
   changeCounts,

@@ -1,5 +1,5 @@
 import { isUnknown } from "#config/config-state.ts";
-import type { HeaderReader } from "#core/model/headers.ts";
+import type { HeaderReader } from "#config/headers.ts";
 import type { Destinations, OtlpSignal } from "#core/model/settings.ts";
 import type { MetricPoint } from "#core/model/telemetry.ts";
 import { messageOf } from "#kit/error-message.ts";

@@ -1,4 +1,4 @@
-import { SERIES_LABELS } from "#core/model/series-labels.ts";
+import { SERIES_LABELS } from "#core/rules/series-labels.ts";
 import { SERVICE_NAME } from "#core/telemetry/semconv.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { EARLIEST_MS } from "#kit/plausible-time.ts";

@@ -1,7 +1,11 @@
 import { eventId } from "#agents/shared/payload/identity.ts";
-import type { Agent, IntakeFacts, SessionOrigin, TranscriptReader } from "#core/model/agent.ts";
-import { cardOf } from "#core/model/card-of.ts";
-import { type Event, extrasOf, hasAssignedSessionId, timeMsOf } from "#core/model/event.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import type { SessionOrigin, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { cardOf } from "#core/rules/cards.ts";
+import { hasAssignedSessionId, timeMsOf } from "#core/rules/event.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { messageOf } from "#kit/error-message.ts";
 import { reportProblemOnce } from "#store/capture/report-problem.ts";
 import { localSession } from "#store/local-sessions.ts";

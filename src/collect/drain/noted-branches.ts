@@ -1,5 +1,5 @@
-import { NO_BRANCH, ticketsOfBranch } from "#core/model/change-facts.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { NO_BRANCH, ticketsOfBranch } from "#core/rules/change-facts.ts";
 import { BranchTrack } from "#core/session/branch-track.ts";
 import { hasChangesOff } from "#store/capture/project.ts";
 import { lastNotedBranch } from "#store/changes.ts";

@@ -1,6 +1,9 @@
 import { findGit, headChangedMs, readHead } from "#config/repository/git-files.ts";
 import { type NewCommit, newCommits } from "#config/repository/head-log.ts";
-import { keepsNames } from "#core/model/capture.ts";
+import type { StoredChange } from "#core/model/changes.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { keepsNames } from "#core/rules/capture.ts";
 import {
   changeKey,
   commitKey,
@@ -8,11 +11,10 @@ import {
   NO_BRANCH,
   notedBranch,
   ticketsOfBranch,
-} from "#core/model/change-facts.ts";
-import type { StoredChange } from "#core/model/changes.ts";
-import { type Event, extrasOf, timeMsOf } from "#core/model/event.ts";
-import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
-import { needsBranch } from "#core/session/pull-branches.ts";
+} from "#core/rules/change-facts.ts";
+import { timeMsOf } from "#core/rules/event.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+import { needsBranch } from "#core/session/branch-track.ts";
 import { levelOf } from "#store/capture/level.ts";
 import { hasChangesOff } from "#store/capture/project.ts";
 import { extendBranch, setRepository, storedChanges, storedCommits } from "#store/changes.ts";

@@ -1,7 +1,7 @@
 import { unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { IntakeFacts } from "#core/model/agent.ts";
-import { keepsContent } from "#core/model/capture.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { keepsContent } from "#core/rules/capture.ts";
 import { messageOf } from "#kit/error-message.ts";
 import { foldersOf, loadProjectSettings } from "#store/capture/project.ts";
 import { reportProblem } from "#store/capture/report-problem.ts";

@@ -1,9 +1,9 @@
 import { lstat } from "node:fs/promises";
 import { readRepository } from "#config/repository/read.ts";
-import type { PartSize, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/agent.ts";
-import { keepsContent, keepsNames } from "#core/model/capture.ts";
-import { transcriptOf } from "#core/model/card-of.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { PartSize, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { keepsContent, keepsNames } from "#core/rules/capture.ts";
+import { transcriptOf } from "#core/rules/cards.ts";
 import { messageOf } from "#kit/error-message.ts";
 import { step } from "#kit/fault-points.ts";
 import { ExcessError } from "#kit/json-limits.ts";

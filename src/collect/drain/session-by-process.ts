@@ -1,4 +1,6 @@
-import { type Event, extrasOf, hasAssignedSessionId, timeMsOf } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import { hasAssignedSessionId, timeMsOf } from "#core/rules/event.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { openAt } from "#core/session/processes.ts";
 import type { Database } from "#store/database.ts";
 import { moveEvent, unplacedEvents } from "#store/move-facts.ts";

@@ -1,4 +1,4 @@
-import type { PartSize } from "#core/model/agent.ts";
+import type { PartSize } from "#core/model/transcript-reader.ts";
 import type { Database } from "#store/database.ts";
 import { readMeta, writeMeta } from "#store/meta.ts";
 import { FILES_SET_ASIDE } from "#store/meta-keys.ts";

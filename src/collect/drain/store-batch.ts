@@ -1,5 +1,5 @@
-import type { PartSize, TranscriptBatch } from "#core/model/agent.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import type { PartSize, TranscriptBatch } from "#core/model/transcript-reader.ts";
 import { levelOf } from "#store/capture/level.ts";
 import { limitMemo } from "#store/capture/limit-fields.ts";
 import { storeContent } from "#store/capture/store-content.ts";

@@ -1,7 +1,7 @@
 import type { EditedCommit } from "#changes/edited-commits.ts";
-import { keepsNames } from "#core/model/capture.ts";
-import { changeKey, commitKey, isChangeFact } from "#core/model/change-facts.ts";
 import type { EntryOf } from "#core/model/transcript.ts";
+import { keepsNames } from "#core/rules/capture.ts";
+import { changeKey, commitKey, isChangeFact } from "#core/rules/change-facts.ts";
 import { levelOf } from "#store/capture/level.ts";
 import { hasChangesOff, loadProjectSettings } from "#store/capture/project.ts";
 import { addPackedChanges, storedCommits } from "#store/changes.ts";

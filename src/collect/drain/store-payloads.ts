@@ -1,8 +1,10 @@
 import { asObject, asString } from "#agents/shared/payload/json.ts";
-import { keepsNames } from "#core/model/capture.ts";
-import { cardOf } from "#core/model/card-of.ts";
-import { type Event, extrasOf, hasAssignedSessionId, timeMsOf } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import type { Increment } from "#core/model/telemetry.ts";
+import { keepsNames } from "#core/rules/capture.ts";
+import { cardOf } from "#core/rules/cards.ts";
+import { hasAssignedSessionId, timeMsOf } from "#core/rules/event.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { levelOf } from "#store/capture/level.ts";
 import { applyProjectSettings } from "#store/capture/project.ts";
 import { protectEvent } from "#store/capture/protect.ts";

@@ -1,4 +1,4 @@
-import { ticketsOfBranch } from "#core/model/change-facts.ts";
+import { ticketsOfBranch } from "#core/rules/change-facts.ts";
 import type { Unpriced } from "./unpriced.ts";
 
 type Changes = NonNullable<Unpriced["changes"]>;

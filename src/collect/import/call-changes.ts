@@ -1,7 +1,7 @@
 import { changeEntries, changesOfCall, type RelevantCall, relevantCall } from "#agents/shared/changes/call-changes.ts";
-import { hasGivenId } from "#core/model/call-ids.ts";
 import type { FactBase, FactOf } from "#core/model/fact-sink.ts";
 import type { EntryOf } from "#core/model/transcript.ts";
+import { hasGivenId } from "#core/rules/call-ids.ts";
 
 /**
  * Finds commits and changes in the tool calls of a transcript, by the same rules as a drain in the payloads of hooks. Only ids leave it:

@@ -1,6 +1,6 @@
-import { cardOf } from "#core/model/card-of.ts";
-import { withFuller } from "#core/model/merge.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { cardOf } from "#core/rules/cards.ts";
+import { withFuller } from "#core/rules/merge.ts";
 import { changeTimes } from "#store/changes.ts";
 import { completeFromCopy } from "#store/facts.ts";
 import { ownerOf } from "#store/owners.ts";

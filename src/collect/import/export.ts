@@ -1,6 +1,6 @@
-import { keepsContent } from "#core/model/capture.ts";
 import { ENDED_IDLE } from "#core/model/session.ts";
 import { protectionOf } from "#core/privacy/protection.ts";
+import { keepsContent } from "#core/rules/capture.ts";
 import { levelOf } from "#store/capture/level.ts";
 import type { Database } from "#store/database.ts";
 import { unpack } from "#store/facts.ts";

@@ -1,11 +1,11 @@
-import { otherKey } from "#core/model/answer-keys.ts";
-import { keepsNames } from "#core/model/capture.ts";
-import { cardOf } from "#core/model/card-of.ts";
-import { isChangeFact } from "#core/model/change-facts.ts";
-import { decodePackedFacts } from "#core/model/fact-columns.ts";
-import { mergeEntries } from "#core/model/merge.ts";
 import type { Packed } from "#core/model/packed.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { decodePackedFacts } from "#core/packed/fact-columns.ts";
+import { otherKey } from "#core/rules/answer-keys.ts";
+import { keepsNames } from "#core/rules/capture.ts";
+import { cardOf } from "#core/rules/cards.ts";
+import { isChangeFact } from "#core/rules/change-facts.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { digestOf } from "#kit/digest.ts";
 import { messageOf } from "#kit/error-message.ts";
 import { levelOf } from "#store/capture/level.ts";

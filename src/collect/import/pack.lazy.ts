@@ -1,8 +1,8 @@
-import { withoutDuplicateAnswers } from "#core/model/duplicate-answers.ts";
-import { decodeTables, encodeTables } from "#core/model/fact-columns.ts";
-import { putEntry } from "#core/model/fact-sink.ts";
-import { CALL, type FactTables } from "#core/model/fact-tables.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { decodeTables, encodeTables } from "#core/packed/fact-columns.ts";
+import { CALL, type FactTables } from "#core/packed/fact-tables.ts";
+import { withoutDuplicateAnswers } from "#core/rules/duplicate-answers.ts";
+import { putEntry } from "#core/rules/put-facts.ts";
 import { buildPacked } from "#core/session/build-packed.ts";
 import { segmentTotals } from "#core/telemetry/totals.ts";
 import { coveredMs } from "#kit/intervals.ts";

@@ -1,11 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import { isCompressed } from "#agents/shared/transcript/packed.ts";
-import type { Agent, PartSize, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/agent.ts";
-import { putWithContent } from "#core/model/fact-sink.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
 import type { SessionFacts } from "#core/model/session.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { PartSize, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
 import type { Protection } from "#core/privacy/protection.ts";
+import { putWithContent } from "#core/rules/put-facts.ts";
 import { messageOf } from "#kit/error-message.ts";
 import { refusalOf } from "#kit/open.ts";
 import type { Writable } from "#kit/writable.ts";

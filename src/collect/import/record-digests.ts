@@ -1,5 +1,5 @@
-import { commonKey } from "#core/model/answer-keys.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { commonKey } from "#core/rules/answer-keys.ts";
 import { digestOf } from "#kit/digest.ts";
 
 /** Digests of the entries whose id is unique over all sessions. */

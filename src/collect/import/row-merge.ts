@@ -1,7 +1,7 @@
-import { CALL, COLUMNS, type ColumnKind, type FactTable, type TableKind } from "#core/model/fact-tables.ts";
-import { compareUsage, isLessJson, joinUsage } from "#core/model/merge.ts";
 import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
+import { CALL, COLUMNS, type ColumnKind, type FactTable, type TableKind } from "#core/packed/fact-tables.ts";
+import { compareUsage, isLessJson, joinUsage } from "#core/rules/merge.ts";
 import type { Writable } from "#kit/writable.ts";
 
 /**

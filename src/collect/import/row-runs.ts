@@ -1,4 +1,4 @@
-import { CALL, type FactTables, PROMPT, RESULT, USE } from "#core/model/fact-tables.ts";
+import { CALL, type FactTables, PROMPT, RESULT, USE } from "#core/packed/fact-tables.ts";
 
 // Assigns the rows of a session to turns and subagents, as `assign` and `pairTools` in `src/core/session` do for a session without
 // hook events in which every fact names its prompt or its subagent.

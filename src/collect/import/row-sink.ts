@@ -1,6 +1,5 @@
-import { commonKey } from "#core/model/answer-keys.ts";
-import { isChangeFact } from "#core/model/change-facts.ts";
-import type { FactBase, FactOf, FactSink, LooseEntry } from "#core/model/fact-sink.ts";
+import type { FactBase, FactOf, FactSink } from "#core/model/fact-sink.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
 import {
   CALL,
   derivedKey,
@@ -11,12 +10,12 @@ import {
   RESULT,
   SAME,
   USE,
-} from "#core/model/fact-tables.ts";
-import { correctedUsage, isPlainUsage, limitNumber } from "#core/model/limits.ts";
-import { mergeEntries } from "#core/model/merge.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
-import { BranchTrack } from "#core/session/branch-track.ts";
-import { withPullBranches } from "#core/session/pull-branches.ts";
+} from "#core/packed/fact-tables.ts";
+import { commonKey } from "#core/rules/answer-keys.ts";
+import { isChangeFact } from "#core/rules/change-facts.ts";
+import { correctedUsage, isPlainUsage, limitNumber } from "#core/rules/limits.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
+import { BranchTrack, withPullBranches } from "#core/session/branch-track.ts";
 import { defined } from "#kit/defined.ts";
 import { digester } from "#kit/digest.ts";
 import { CallChanges } from "./call-changes.ts";
@@ -139,7 +138,7 @@ export class RowSink implements FactSink {
     this.#put(table, at, base, fact);
   }
 
-  other(entry: LooseEntry): void {
+  other(entry: TranscriptEntry): void {
     this.count++;
     const cleaned = this.#clean.entry(defined<TranscriptEntry>(entry as never));
     if (cleaned.kind === "session") {

@@ -1,8 +1,8 @@
 import type { SessionEndReason } from "#core/model/envelope.ts";
-import { CALL, type FactTables } from "#core/model/fact-tables.ts";
 import { HAS_FEES } from "#core/model/packed.ts";
 import { ENDED_IDLE, type Segment, type Turn } from "#core/model/session.ts";
 import type { ToolStatus } from "#core/model/transcript.ts";
+import { CALL, type FactTables } from "#core/packed/fact-tables.ts";
 import { END_REASONS } from "#core/session/idle-end-reason.ts";
 import { type Totals, totalsOf } from "#core/telemetry/totals.ts";
 import { coveredMs } from "#kit/intervals.ts";

@@ -9,7 +9,7 @@
 //
 // If the disk is full, an empty file is left, named .lost instead of .evt: it counts as a lost event. If no file can be created
 // either, one byte is appended to the file `lost-events` in the state directory.
-import type { IntakeFacts } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 
 /** File name suffixes of complete or incomplete events, and of lost ones. hook.sh has the same. */
 export const [EVENT_FILE, LOST_FILE] = [".evt", ".lost"] as const;

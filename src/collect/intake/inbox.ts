@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { open, readFile, stat, unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { IntakeFacts } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { messageOf } from "#kit/error-message.ts";
 import { step } from "#kit/fault-points.ts";
 import { readOwn } from "#kit/own-file.ts";

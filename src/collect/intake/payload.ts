@@ -1,4 +1,4 @@
-import type { IntakeFacts } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { excessOf } from "#kit/json-limits.ts";
 import { withoutLargeValues } from "#kit/shrink.ts";
 

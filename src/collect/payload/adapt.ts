@@ -1,7 +1,8 @@
 import { detect } from "#agents/detect.ts";
-import type { Agent, IntakeFacts } from "#core/model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import type { Content } from "#core/model/content.ts";
-import type { Event } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { messageOf } from "#kit/error-message.ts";
 import { limitEntries, limitEvents } from "#store/capture/limit-fields.ts";

@@ -6,8 +6,10 @@ import {
 } from "#agents/shared/changes/call-changes.ts";
 import { mayChange, mayCreateChange } from "#agents/shared/changes/printed.ts";
 import type { Agent, PayloadFacts } from "#core/model/agent.ts";
-import { type Event, extrasOf, timeMsOf } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { timeMsOf } from "#core/rules/event.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 
 /** What a payload shows of commits and changes: entries, and its event with the number of commits that the call certainly made. */
 export interface FoundChanges {

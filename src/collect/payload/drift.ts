@@ -1,4 +1,5 @@
-import type { Agent, IntakeFacts, KnownNames } from "#core/model/agent.ts";
+import type { Agent, KnownNames } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { UnknownName } from "#store/self.ts";
 
 /** Unknown names with their number, by kind and name. */

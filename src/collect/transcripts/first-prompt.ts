@@ -1,7 +1,7 @@
-import type { ReadOptions, TranscriptReader } from "#core/model/agent.ts";
 import type { Content, ContentUpdate } from "#core/model/content.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptReader } from "#core/model/transcript-reader.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { filesOfSession } from "./session-files.ts";
 

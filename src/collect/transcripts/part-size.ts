@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import type { PartSize, TranscriptFile } from "#core/model/agent.ts";
+import type { PartSize, TranscriptFile } from "#core/model/transcript-reader.ts";
 
 /**
  * Size and time that show whether a transcript part changed. Drains and imports must use the same values, because each

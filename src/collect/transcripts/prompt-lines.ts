@@ -1,7 +1,8 @@
 import type { LoadedConfig } from "#config/load.ts";
 import type { Places } from "#config/places.ts";
-import type { Agent, TranscriptReader } from "#core/model/agent.ts";
-import { cardOf } from "#core/model/card-of.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { TranscriptReader } from "#core/model/transcript-reader.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { firstPromptLine } from "./first-prompt.ts";
 import { type MovedRoots, rootsWithMoved } from "./transcript-roots.ts";

@@ -1,4 +1,9 @@
-import type { SessionOrigin, TranscriptFile, TranscriptQuery, TranscriptReader } from "#core/model/agent.ts";
+import type {
+  SessionOrigin,
+  TranscriptFile,
+  TranscriptQuery,
+  TranscriptReader,
+} from "#core/model/transcript-reader.ts";
 import { belowHome } from "#store/local-sessions.ts";
 import type { StoredSession } from "#store/sessions.ts";
 

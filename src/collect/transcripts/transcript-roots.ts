@@ -1,9 +1,11 @@
 import { delimiter, dirname, isAbsolute, resolve } from "node:path";
 import type { LoadedConfig } from "#config/load.ts";
 import type { Places } from "#config/places.ts";
-import type { Agent, IntakeFacts, TranscriptReader } from "#core/model/agent.ts";
-import { cardOf } from "#core/model/card-of.ts";
-import type { Event } from "#core/model/event.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import type { TranscriptReader } from "#core/model/transcript-reader.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import type { Database } from "#store/database.ts";
 import { metaKeys, readMeta, writeMeta } from "#store/meta.ts";
 

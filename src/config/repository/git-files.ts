@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { lstat, realpath } from "node:fs/promises";
 import { dirname, join, resolve, sep } from "node:path";
-import { limitName, MAX_PATH_CHARACTERS } from "#core/model/limits.ts";
+import { limitName, MAX_PATH_CHARACTERS } from "#core/rules/limits.ts";
 import { openRegular, readSmall } from "#kit/open.ts";
 
 /** Where git keeps a folder's repository. */

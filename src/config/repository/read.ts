@@ -1,6 +1,6 @@
 import { basename, isAbsolute, relative } from "node:path";
-import { limitName } from "#core/model/limits.ts";
 import type { Repository } from "#core/model/session.ts";
+import { limitName } from "#core/rules/limits.ts";
 import { parseGitConfig } from "./git-config.ts";
 import { findGit, type GitPlace, readGitFile, readHead } from "./git-files.ts";
 import { realAddress } from "./real-address.ts";

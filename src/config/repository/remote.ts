@@ -1,4 +1,4 @@
-import { MAX_NAME_CHARACTERS } from "#core/model/limits.ts";
+import { MAX_NAME_CHARACTERS } from "#core/rules/limits.ts";
 
 /**
  * A remote's address without user, password, query or fragment.

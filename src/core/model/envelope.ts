@@ -1,5 +1,6 @@
-// OpenHook v0.1 specification, both texts, read 2026-11-26
 import * as z from "zod";
+
+// OpenHook v0.1 specification, both texts, read 2026-11-26
 
 const count = z.number().int().nonnegative();
 
@@ -24,6 +25,7 @@ export const SessionStart = z.object({
 });
 
 export const SessionEndReason = z.enum(["user_exit", "timeout", "error", "completed"]);
+
 export type SessionEndReason = z.infer<typeof SessionEndReason>;
 
 export const SessionEnd = z.object({
@@ -96,9 +98,5 @@ export const Envelope = z.discriminatedUnion("type", [
   FileWriteEvent,
   SessionEnd,
 ]);
-export type Envelope = z.infer<typeof Envelope>;
 
-/** The fields of `data` of one type. */
-export function dataFieldsOf({ shape }: (typeof Envelope.options)[number]): Readonly<Record<string, z.ZodType>> {
-  return shape.data instanceof z.ZodOptional ? shape.data.unwrap().shape : shape.data.shape;
-}
+export type Envelope = z.infer<typeof Envelope>;

@@ -1,4 +1,3 @@
-import type { ContentUpdate } from "./content.ts";
 import type { EntryOf, TranscriptEntry } from "./transcript.ts";
 
 /** The members that every transcript entry has. */
@@ -27,7 +26,7 @@ export interface FactSink {
   /** @param result what the call returned, for such a sink. Only of calls for which `needsResult` is true must it be complete */
   toolResult(base: FactBase, fact: FactOf<"tool_result">, result?: unknown): void;
   /** Any other kind. Members may be `undefined`. */
-  other(entry: LooseEntry): void;
+  other(entry: TranscriptEntry): void;
   /**
    * Whether the sink looks at the result of a call that was passed to `toolUse`, by the id that the provider gave it. Absent: it looks at
    * no arguments and results.
@@ -36,44 +35,3 @@ export interface FactSink {
   /** Facts other than prompts are not needed, so a reader need not compute them. @default false */
   readonly needsOnlyPrompts?: boolean;
 }
-
-/** Passes entries to a sink that looks at the arguments and results of tool calls. @param contentOf called if there are tool calls */
-export function putWithContent(
-  sink: FactSink,
-  entries: readonly TranscriptEntry[],
-  contentOf: () => readonly ContentUpdate[],
-): void {
-  const values = new Map<string, unknown>();
-  if (sink.needsResult !== undefined && entries.some(({ kind }) => kind === "tool_use" || kind === "tool_result")) {
-    for (const one of contentOf()) if ("value" in one) values.set(`${one.part} ${one.fact}`, one.value);
-  }
-  for (const entry of entries) {
-    if (entry.kind === "tool_use") sink.toolUse(entry, entry, values.get(`arguments ${entry.key}`));
-    else if (entry.kind === "tool_result") sink.toolResult(entry, entry, values.get(`result ${entry.key}`));
-    else putEntry(sink, entry);
-  }
-}
-
-/** Passes an entry to a sink. */
-export function putEntry(sink: FactSink, entry: TranscriptEntry): void {
-  switch (entry.kind) {
-    case "prompt":
-      sink.prompt(entry, entry);
-      return;
-    case "model_call":
-      sink.modelCall(entry, entry);
-      return;
-    case "tool_use":
-      sink.toolUse(entry, entry);
-      return;
-    case "tool_result":
-      sink.toolResult(entry, entry);
-      return;
-    default:
-      sink.other(entry);
-      return;
-  }
-}
-
-/** An entry whose optional members may be present as `undefined`. */
-export type LooseEntry = TranscriptEntry;

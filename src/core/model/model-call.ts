@@ -1,5 +1,5 @@
 import type { Price } from "./price-list.ts";
-import type { TokenUsage } from "./transcript.ts";
+import type { EntryOf, TokenUsage } from "./transcript.ts";
 
 /** One answer of a model. */
 export interface ModelCall {
@@ -44,3 +44,14 @@ export interface PricedCall extends Price {
 
 /** The tier of a call to which the public prices do not apply, and whose price list is not known. */
 export const UNKNOWN_TIER = "unknown";
+
+/** The members of a model call, or of a sum over several, that are needed here. */
+export interface KnownCall {
+  readonly key: string;
+  readonly agentId?: string | undefined;
+  readonly startMs?: number | undefined;
+  readonly timeMs?: number;
+  readonly endMs: number;
+  readonly usage?: TokenUsage | undefined;
+  readonly covers?: EntryOf<"model_call">["covers"];
+}

@@ -1,9 +1,8 @@
 import type { CallSums } from "./call-sums.ts";
 import type { SessionEndReason } from "./envelope.ts";
-import type { Event } from "./event.ts";
+import type { Event } from "./event-schema.ts";
 import type { FileWrite } from "./file-write.ts";
-import type { ModelCall } from "./model-call.ts";
-import type { KnownCall } from "./removed-calls.ts";
+import type { KnownCall, ModelCall } from "./model-call.ts";
 import type { ToolStatus, TranscriptEntry } from "./transcript.ts";
 
 /** One tool call. */
@@ -72,10 +71,6 @@ export interface SettledWork {
 }
 
 export type RunKind = "turn" | "subagent";
-
-/** A key of a run that is unique among the turns and subagents of a session. */
-export const runKey = (kind: RunKind, key: string): string => `${kind}:${key}`;
-export const runKeyOf = (run: Turn | Subagent): string => runKey("origin" in run ? "turn" : "subagent", run.key);
 
 /** From a user prompt to the agent's last answer to it. */
 export interface Turn extends Run {
@@ -242,9 +237,7 @@ export interface SettledTurn {
   readonly hasHook: boolean;
   /** Only hooks reported it, and the agent has no prompt ids: its key is the hook's event. */
   readonly hookOnly?: true;
-  /** It was settled under another key; its continuations use this one. */
-  readonly renamed?: true;
-  /** Its latest span; absent if it is not known. */
+  /** Its latest span; absent if it was pruned. */
   readonly span?: ExportedSpan;
 }
 
@@ -274,33 +267,6 @@ export const ENDED_WITH_PROCESS = { reason: "timeout", nativeReason: "process_go
 
 /** Our reason for a segment without an end whose process was followed by another one. */
 export const SUPERSEDED = "superseded";
-
-/** `startOrigin` of a segment without a start: it has what became known of the segment before it after that was exported. */
-const CONTINUATION = "continuation";
-
-/** A segment for what became known of an exported one, with the same end. */
-export const continuationOf = (s: Segment, ms: number): Segment => ({
-  ...s,
-  ordinal: s.ordinal + 1,
-  startMs: ms,
-  endMs: Math.max(s.endMs ?? ms, ms),
-  lastActivityMs: ms,
-  startOrigin: CONTINUATION,
-  uses: [],
-});
-
-export const isContinuation = ({ startOrigin }: Pick<Segment, "startOrigin">): boolean => startOrigin === CONTINUATION;
-
-/** The segment of something settled; `undefined` if its root span was exported, because nothing can be added to it then. */
-export const openSegmentOf = (
-  settled: { readonly segment: number } | undefined,
-  { segment: last }: Pick<SessionContext, "segment">,
-): number | undefined =>
-  last === undefined || (last.endMs === undefined && last.ordinal === settled?.segment) ? settled?.segment : undefined;
-
-/** Whether we ended the segment: the agent may still be running. */
-export const isEndedByUs = ({ nativeReason }: Segment): boolean =>
-  [ENDED_IDLE, ENDED_BY_USER, ENDED_WITH_PROCESS].some((end) => end.nativeReason === nativeReason);
 
 /** When the calls of open runs are settled before the runs end. */
 export interface PartLimits {

@@ -1,10 +1,12 @@
 import { defined } from "#kit/defined.ts";
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
-import { isLostCall, lostCallIn } from "../model/lost-calls.ts";
-import { withoutKnownCalls } from "../model/removed-calls.ts";
-import { type RunKind, runKey, type SessionContext } from "../model/session.ts";
-import { isSingleCall } from "../model/single-call.ts";
+import type { Event } from "../model/event-schema.ts";
+import type { RunKind, SessionContext } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
+import { isLostCall, isSingleCall, lostCallIn } from "../rules/calls.ts";
+import { timeMsOf } from "../rules/event.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
+import { withoutKnownCalls } from "../rules/removed-calls.ts";
+import { runKey } from "../rules/runs.ts";
 import { type Bin, binOf, firstMs, isEmpty, namedTurnKey } from "./bins.ts";
 import { byOrder, type Draft, partKey, startsSubagent, subagentDraft, turnDraft } from "./drafts.ts";
 import type { PairedTool } from "./pair.ts";

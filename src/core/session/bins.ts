@@ -1,6 +1,8 @@
 import { minOf } from "#kit/min-max.ts";
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { Event } from "../model/event-schema.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
+import { timeMsOf } from "../rules/event.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
 import type { PairedTool } from "./pair.ts";
 import type { JoinedPrompt } from "./prompts.ts";
 

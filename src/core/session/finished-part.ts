@@ -1,7 +1,10 @@
 import { maxOf } from "#kit/min-max.ts";
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { Event } from "../model/event-schema.ts";
 import type { ModelCall } from "../model/model-call.ts";
-import { type PartLimits, runKeyOf, type SessionContext, type Subagent, type Turn } from "../model/session.ts";
+import type { PartLimits, SessionContext, Subagent, Turn } from "../model/session.ts";
+import { timeMsOf } from "../rules/event.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
+import { runKeyOf } from "../rules/runs.ts";
 import type { Draft } from "./drafts.ts";
 import type { PairedTool } from "./pair.ts";
 

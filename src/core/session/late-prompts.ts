@@ -1,6 +1,8 @@
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { Event } from "../model/event-schema.ts";
 import type { SessionContext } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
+import { timeMsOf } from "../rules/event.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
 import { nearestPairs } from "./nearest.ts";
 import { isNear } from "./prompts.ts";
 
@@ -60,7 +62,7 @@ function renamedIn(context: SessionContext, renamed: ReadonlyMap<string, string>
     turns: new Map(
       [...context.turns].map(([key, { hookOnly, ...turn }]) => [
         keyOf(key),
-        renamed.has(key) ? { ...turn, renamed: true } : { ...turn, ...(hookOnly === true && { hookOnly }) },
+        { ...turn, ...(hookOnly === true && !renamed.has(key) && { hookOnly }) },
       ]),
     ),
     subagents: new Map(

@@ -1,5 +1,6 @@
-import { timeMsOf } from "../model/event.ts";
-import { openSegmentOf, type Segment, type SessionInput, SUPERSEDED, type Turn } from "../model/session.ts";
+import { type Segment, type SessionInput, SUPERSEDED, type Turn } from "../model/session.ts";
+import { timeMsOf } from "../rules/event.ts";
+import { openSegmentOf } from "../rules/segments.ts";
 import type { Drafts } from "./assign.ts";
 import { baseKey, type Draft } from "./drafts.ts";
 import { type Segmentation, splitIntoSegments } from "./segments.ts";

@@ -1,5 +1,7 @@
 import { maxOf, minOf } from "#kit/min-max.ts";
-import { type Event, extrasOf, hasAssignedSessionId, timeMsOf } from "../model/event.ts";
+import type { Event } from "../model/event-schema.ts";
+import { hasAssignedSessionId, timeMsOf } from "../rules/event.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
 
 /** A session with a known id, seen from one agent process. */
 export interface ProcessSession {

@@ -1,7 +1,9 @@
 import { defined } from "#kit/defined.ts";
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { Event } from "../model/event-schema.ts";
 import type { SessionContext } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
+import { timeMsOf } from "../rules/event.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
 
 /** Key of the turn of activity before the first prompt, or without any. */
 export const NO_PROMPT = "none";

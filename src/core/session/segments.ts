@@ -1,14 +1,10 @@
 import { maxOf, minOf } from "#kit/min-max.ts";
 import type { SessionEndReason } from "../model/envelope.ts";
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
-import {
-  continuationOf,
-  isContinuation,
-  type Segment,
-  type SessionInput,
-  type SessionProcess,
-  SUPERSEDED,
-} from "../model/session.ts";
+import type { Event } from "../model/event-schema.ts";
+import { type Segment, type SessionInput, type SessionProcess, SUPERSEDED } from "../model/session.ts";
+import { timeMsOf } from "../rules/event.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
+import { continuationOf, isContinuation } from "../rules/segments.ts";
 import { isLeftOpen } from "./pair.ts";
 
 export interface Segmentation {

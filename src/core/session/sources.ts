@@ -1,4 +1,4 @@
-import type { Event } from "../model/event.ts";
+import type { Event } from "../model/event-schema.ts";
 import type { SessionContext, SessionFacts } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { pairTools } from "./pair.ts";

@@ -1,7 +1,8 @@
 import { defined } from "#kit/defined.ts";
-import { type Event, extrasOf } from "../model/event.ts";
+import type { Event } from "../model/event-schema.ts";
 import type { FileWrite } from "../model/file-write.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
+import { extrasOf } from "../rules/extras.lazy.ts";
 import type { PairedTool } from "./pair.ts";
 
 /**

@@ -1,8 +1,8 @@
 import type { ContentPart } from "../model/content.ts";
-import { responseContentKey } from "../model/content-keys.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import type { Subagent, Turn } from "../model/session.ts";
 import type { Attributes } from "../model/telemetry.ts";
+import { responseContentKey } from "../rules/content-keys.ts";
 import * as semconv from "./semconv.ts";
 import type { KeyedSpan } from "./spans.ts";
 

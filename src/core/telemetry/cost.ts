@@ -1,10 +1,11 @@
 import { messageOf } from "#kit/error-message.ts";
 import pkg from "../../../package.json" with { type: "json" };
-import { withLifetimesInWrites } from "../model/cache-lifetimes.ts";
 import type { ModelCall } from "../model/model-call.ts";
-import { ownListOf, ownPrices } from "../model/own-prices.ts";
-import { type Price, type PricedUsage, type PriceList, priceOf } from "../model/price-list.ts";
-import { isWholeUsage } from "../model/whole-usage.ts";
+import type { Price, PricedUsage, PriceList } from "../model/price-list.ts";
+import { withLifetimesInWrites } from "../rules/cache-lifetimes.ts";
+import { isWholeUsage } from "../rules/calls.ts";
+import { ownListOf, ownPrices } from "../rules/own-prices.ts";
+import { priceOf } from "../rules/price.ts";
 import { tableList } from "./rates.ts";
 
 /** The version of the price table and the day on which it was published; a test fails if another version is installed. */

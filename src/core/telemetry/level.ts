@@ -1,7 +1,8 @@
 import type { OwnNames } from "../model/agent.ts";
-import { type CaptureLevel, keepsContent, keepsNames } from "../model/capture.ts";
-import { isOwnAgentType, reduceOrigin, reduceToolName } from "../model/names.ts";
+import type { CaptureLevel } from "../model/capture.ts";
 import type { Attributes, Increment, SpanRecord } from "../model/telemetry.ts";
+import { keepsContent, keepsNames } from "../rules/capture.ts";
+import { isOwnAgentType, reduceOrigin, reduceToolName } from "../rules/names.ts";
 import { type AttributeName, attributesOf, CONTENT_ATTRIBUTES, type EXPOSURE } from "./attributes.ts";
 import * as semconv from "./semconv.ts";
 

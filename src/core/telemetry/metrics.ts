@@ -1,16 +1,9 @@
-import { callCountOf, callsIn } from "../model/call-count.ts";
 import type { ModelCall, PricedCall } from "../model/model-call.ts";
-import {
-  type Compaction,
-  isContinuation,
-  type Segment,
-  type SessionFacts,
-  type Subagent,
-  type ToolCall,
-  type Turn,
-} from "../model/session.ts";
+import type { Compaction, Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { Attributes, AttributeValue, Counted, Increment, MetricShape } from "../model/telemetry.ts";
 import type { TokenUsage } from "../model/transcript.ts";
+import { callCountOf, callsIn } from "../rules/calls.ts";
+import { isContinuation } from "../rules/segments.ts";
 import { callPrice, costSource } from "./cost.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";

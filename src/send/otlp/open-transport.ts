@@ -1,4 +1,4 @@
-import { type HeaderReader, HeadersError } from "#core/model/headers.ts";
+import { type HeaderReader, HeadersError } from "#config/headers.ts";
 import type { OtlpSignal, OtlpSignalSettings } from "#core/model/settings.ts";
 import { systemAuthorities } from "../network/tls-files.ts";
 import { createGrpcTransport } from "./grpc-transport.ts";

@@ -1,4 +1,4 @@
-import { type HeaderReader, HeadersError } from "#core/model/headers.ts";
+import { type HeaderReader, HeadersError } from "#config/headers.ts";
 import type { OtlpSignalSettings } from "#core/model/settings.ts";
 import { SendError, type Transport, type TransportResponse } from "./transport-response.ts";
 

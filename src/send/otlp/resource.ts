@@ -1,8 +1,8 @@
 import type { Attributes as OtelAttributes } from "@opentelemetry/api";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { resources } from "@opentelemetry/sdk-node";
-import { SERIES_LABELS } from "#core/model/series-labels.ts";
 import type { Attributes } from "#core/model/telemetry.ts";
+import { SERIES_LABELS } from "#core/rules/series-labels.ts";
 
 /** Returns one SDK resource per distinct set of attributes: the serializers group records by its identity. */
 export type ResourceOf = (recordResource: Attributes) => resources.Resource;

@@ -4,7 +4,7 @@ import type {
   ExportResponseSuccess,
   IExporterTransport,
 } from "@opentelemetry/otlp-exporter-base";
-import type { HeaderReader } from "#core/model/headers.ts";
+import type { HeaderReader } from "#config/headers.ts";
 import type { OtlpSignalSettings } from "#core/model/settings.ts";
 
 /** Status and text of a response. `message` names the address without credentials and quotes no header. */

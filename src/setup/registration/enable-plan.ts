@@ -1,5 +1,5 @@
 import type { Context } from "#config/context.ts";
-import type { SettingsText } from "#core/model/agent.ts";
+import type { SettingsText } from "#core/model/installer.ts";
 import { unifiedDiff } from "#kit/text/diff.ts";
 import { plural } from "#kit/text/figures.ts";
 import { hookCommandOf, statusLineCommandOf } from "./hook-program.ts";

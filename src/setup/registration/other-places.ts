@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { posixProgramIn } from "#agents/shared/settings/project-line.ts";
 import type { Context } from "#config/context.ts";
-import type { Installer, SettingsText } from "#core/model/agent.ts";
+import type { Installer, SettingsText } from "#core/model/installer.ts";
 import { suggest } from "#kit/suggest.ts";
 
 // Containers and other machines can share an agent's settings with this one, and keep their hook program elsewhere

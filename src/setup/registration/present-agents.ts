@@ -1,5 +1,5 @@
 import type { Context } from "#config/context.ts";
-import type { Finding } from "#core/model/agent.ts";
+import type { Finding } from "#core/model/installer.ts";
 import { suggest } from "#kit/suggest.ts";
 import { UserError } from "#kit/user-error.ts";
 import {

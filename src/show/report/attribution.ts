@@ -1,5 +1,5 @@
-import { commitKey, DEFAULT_BRANCHES, isNotedBranch, isSameCommit, notedBranch } from "#core/model/change-facts.ts";
 import type { Certainty, StoredChange, StoredCommit } from "#core/model/changes.ts";
+import { commitKey, DEFAULT_BRANCHES, isNotedBranch, isSameCommit, notedBranch } from "#core/rules/change-facts.ts";
 import { storedChanges, storedCommits } from "#store/changes.ts";
 import type { Database } from "#store/database.ts";
 import type { ChangeDimension } from "./dimensions.ts";

@@ -1,5 +1,6 @@
-import { type CallSums, sumOfCalls } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/call-sums.ts";
 import type { ToolCall } from "#core/model/session.ts";
+import { sumOfCalls } from "#core/rules/call-sums.ts";
 import type { SessionView } from "./session-view.ts";
 
 type Call = SessionView["calls"][number];

@@ -1,5 +1,5 @@
-import { NO_BRANCH } from "#core/model/change-facts.ts";
 import type { ChangeKind, StoredChange, StoredCommit } from "#core/model/changes.ts";
+import { NO_BRANCH } from "#core/rules/change-facts.ts";
 import { storedChanges, storedCommits, storedRepositories } from "#store/changes.ts";
 import type { Database } from "#store/database.ts";
 import { outcomeFinder } from "#store/outcomes.ts";

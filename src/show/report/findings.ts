@@ -1,4 +1,4 @@
-import { sumOfCalls } from "#core/model/call-sums.ts";
+import { sumOfCalls } from "#core/rules/call-sums.ts";
 import { sumKnown } from "#kit/known.ts";
 import { maxOf } from "#kit/min-max.ts";
 import { costText, count, duration, exact, percentOf, plural } from "#kit/text/figures.ts";

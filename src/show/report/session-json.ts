@@ -1,5 +1,6 @@
-import { type CallSums, sumOfCalls } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/call-sums.ts";
 import type { Segment } from "#core/model/session.ts";
+import { sumOfCalls } from "#core/rules/call-sums.ts";
 import { isoTime, usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import type { StoredModelCall } from "#store/queries.ts";

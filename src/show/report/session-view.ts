@@ -1,5 +1,5 @@
-import { sumOfCalls } from "#core/model/call-sums.ts";
 import type { ReportedUsage, Session, ToolCall } from "#core/model/session.ts";
+import { sumOfCalls } from "#core/rules/call-sums.ts";
 import type { SpanSettings } from "#core/telemetry/spans.ts";
 import { coveredMs } from "#kit/intervals.ts";
 import type { Database } from "#store/database.ts";

@@ -1,7 +1,8 @@
-import { addSums, type CallSums, sumOfCalls } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/call-sums.ts";
 import type { PricedCall } from "#core/model/model-call.ts";
 import { QUARTER_MS } from "#core/model/packed.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
+import { addSums, sumOfCalls } from "#core/rules/call-sums.ts";
 import { callPrice } from "#core/telemetry/cost.ts";
 import { plusKnown } from "#kit/known.ts";
 import type { Database, Row } from "#store/database.ts";

@@ -1,5 +1,5 @@
-import { CALL_SUM_NAMES } from "#core/model/call-sums.ts";
 import type { Certainty } from "#core/model/changes.ts";
+import { CALL_SUM_NAMES } from "#core/rules/call-sums.ts";
 import { type Attribution, changeKeyOf, identityOf } from "./attribution.ts";
 import { type bucketsOf, compareBuckets } from "./buckets.ts";
 import { CHANGE_DIMENSIONS, type ChangeDimension, type Dimension, TIME_UNITS, type TimeUnit } from "./dimensions.ts";

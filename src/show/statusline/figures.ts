@@ -1,5 +1,6 @@
 import type { Agent } from "#core/model/agent.ts";
-import { addSums, type CallSums, NO_CALLS } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/call-sums.ts";
+import { addSums, NO_CALLS } from "#core/rules/call-sums.ts";
 import type { Database } from "#store/database.ts";
 import { startOfDay } from "../report/buckets.ts";
 import { type Fact, openFactsOf, settledFacts } from "../report/usage-facts.ts";

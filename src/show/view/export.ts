@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { type CaptureLevel, keepsNames } from "#core/model/capture.ts";
+import type { CaptureLevel } from "#core/model/capture.ts";
 import type { SpanRecord } from "#core/model/telemetry.ts";
 import type { Protection } from "#core/privacy/protection.ts";
 import { redactNames, redactSpan } from "#core/privacy/records.ts";
+import { keepsNames } from "#core/rules/capture.ts";
 import { recordAtLevel } from "#core/telemetry/level.ts";
 import type { SpanSettings } from "#core/telemetry/spans.ts";
 import { contentAtLevel } from "#store/capture/protect.ts";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { isUnknown } from "#config/config-state.ts";
-import { CAPTURE_LEVELS, isAtLeast, keepsContent, keepsNames } from "#core/model/capture.ts";
+import { CAPTURE_LEVELS } from "#core/model/capture.ts";
+import { isAtLeast, keepsContent, keepsNames } from "#core/rules/capture.ts";
 import { CONTENT_ATTRIBUTES } from "#core/telemetry/attributes.ts";
 import { attributesAtLevel } from "#core/telemetry/level.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
@@ -51,7 +52,7 @@ function applyLevel(drain: CaptureContext, before: string | undefined): void {
   const { db } = drain;
   const level = drain.loaded.config.capture;
   writeMeta(db, LEVEL, level);
-  // Whatever the level was before: a store of an earlier version has names and no content
+  // Whatever the level was before: it may have names and no content
   if (!keepsNames(level)) {
     mergeStreams(db, METRIC_SHAPES, drain.now(), ({ attributes, resource }) =>
       attributesAtLevel(attributes, resource, level, ownNamesOf(drain)),

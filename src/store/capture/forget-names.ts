@@ -1,6 +1,6 @@
-import { cardOf } from "#core/model/card-of.ts";
-import { isOwnAgentType, reduceOrigin, reduceToolName } from "#core/model/names.ts";
 import type { Attributes, SpanRecord } from "#core/model/telemetry.ts";
+import { cardOf } from "#core/rules/cards.ts";
+import { isOwnAgentType, reduceOrigin, reduceToolName } from "#core/rules/names.ts";
 import { attributesAtLevel, recordAtLevel } from "#core/telemetry/level.ts";
 import { VCS_REPOSITORY_NAME } from "#core/telemetry/semconv.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";

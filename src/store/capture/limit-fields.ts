@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { ContentUpdate } from "#core/model/content.ts";
-import type { Event } from "#core/model/event.ts";
-import { limitEntry, limitEvent, limitId } from "#core/model/limits.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { limitEntry, limitEvent, limitId } from "#core/rules/limits.ts";
 
 // Limits values from agents after adapters and readers, and before they are stored
 

@@ -1,7 +1,7 @@
 import { type ProjectSettings, readProjectSettings } from "#config/project.ts";
-import { isAtLeast, keepsContent, keepsNames } from "#core/model/capture.ts";
-import type { Event } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import type { SpanRecord } from "#core/model/telemetry.ts";
+import { isAtLeast, keepsContent, keepsNames } from "#core/rules/capture.ts";
 import { CONTENT_ATTRIBUTES } from "#core/telemetry/attributes.ts";
 import { removeChanges } from "../changes.ts";
 import { stripSpans } from "../content.ts";

@@ -1,5 +1,5 @@
-import { type CaptureLevel, keepsContentUnredacted } from "#core/model/capture.ts";
-import type { Event } from "#core/model/event.ts";
+import type { CaptureLevel } from "#core/model/capture.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import type { Repository } from "#core/model/session.ts";
 import type { Attributes, Counted, MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
@@ -12,6 +12,7 @@ import {
   redactSpan,
 } from "#core/privacy/records.ts";
 import type { Redact } from "#core/privacy/redact.ts";
+import { keepsContentUnredacted } from "#core/rules/capture.ts";
 import { CONTENT_ATTRIBUTES } from "#core/telemetry/attributes.ts";
 import type { CaptureContext } from "./context.ts";
 import { withStoredWrites } from "./written-files.ts";

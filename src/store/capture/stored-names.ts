@@ -1,4 +1,4 @@
-import { keepsNames } from "#core/model/capture.ts";
+import { keepsNames } from "#core/rules/capture.ts";
 import { readMeta, removeMeta, writeMeta } from "../meta.ts";
 import { sessionById, sessionsWithNames } from "../sessions.ts";
 import type { CaptureContext } from "./context.ts";

@@ -1,8 +1,9 @@
 import type { OwnNames } from "#core/model/agent.ts";
-import { NO_NAME } from "#core/model/change-facts.ts";
-import { type Event, type Extras, extrasOf } from "#core/model/event.ts";
-import { isOwnAgentType, reduceOrigin, reduceToolName } from "#core/model/names.ts";
+import type { Event, Extras } from "#core/model/event-schema.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { NO_NAME } from "#core/rules/change-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+import { isOwnAgentType, reduceOrigin, reduceToolName } from "#core/rules/names.ts";
 
 // Removes names from facts at `capture: none`; ids, figures and statuses stay. Which field is removed, and why:
 // docs/decisions/0015

@@ -1,8 +1,8 @@
 import { posix, win32 } from "node:path";
 import type { FileWrite } from "#core/model/file-write.ts";
-import { limitPath } from "#core/model/limits.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import type { Redact } from "#core/privacy/redact.ts";
+import { limitPath } from "#core/rules/limits.ts";
 import { isAbsolutePath } from "#kit/file-uri.ts";
 
 /** A call that changes more places than this writes generated files. */

@@ -1,6 +1,8 @@
-import { type Event, extrasOf, timeMsOf } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import type { SessionContext, SessionFacts, SettledSubagent, SettledTurn } from "#core/model/session.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { timeMsOf } from "#core/rules/event.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { runCountKey } from "#core/telemetry/metrics.ts";
 import type { Database } from "../database.ts";
 import { hasPrunedFacts, isPrunedFact } from "../pruned-facts.ts";

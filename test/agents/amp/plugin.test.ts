@@ -9,7 +9,7 @@ import { recognises, toEntries, toEvents } from "#agents/amp/adapter.ts";
 import { toFileWrites } from "#agents/amp/file-writes.ts";
 import installer from "#agents/amp/installer.ts";
 import { parseInboxFile } from "#collect/intake/inbox-file.ts";
-import { extrasOf } from "#core/model/event.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const PROJECT = "/home/dev/acme-shop";

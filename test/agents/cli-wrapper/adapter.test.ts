@@ -2,8 +2,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import card from "#agents/cli-wrapper/index.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
-import { extrasOf, isEnvelope } from "#core/model/event.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { isEnvelope } from "#core/rules/event.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { pairTools } from "#core/session/pair.ts";
 import { compareLines, type DocumentedCall, linesOf, mapped, truthOf } from "../../support/documented.ts";
 

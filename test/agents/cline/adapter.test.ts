@@ -3,8 +3,8 @@ import cline from "#agents/cline/index.ts";
 import { callResultOf } from "#agents/cline/tool-result.ts";
 import { detect } from "#agents/detect.ts";
 import { allAgents } from "#agents/registry.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
-import { extrasOf } from "#core/model/event.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 
 const agents = await allAgents();
 const NOW_MS = Date.UTC(2026, 10, 21, 9);

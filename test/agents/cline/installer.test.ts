@@ -16,7 +16,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hookFileText, isOurs } from "#agents/cline/hook-file.ts";
 import installer from "#agents/cline/installer.ts";
 import { SettingsError } from "#agents/shared/settings/settings.ts";
-import type { HookCommand, InstallTarget, SettingsText } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { InstallTarget, SettingsText } from "#core/model/installer.ts";
 
 const command: HookCommand = ({ source, drain }) =>
   `[ ! -x ~/.local/share/openhook-otel/hook ]||exec ~/.local/share/openhook-otel/hook ${source} ${drain}`;

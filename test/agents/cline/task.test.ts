@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import cline from "#agents/cline/transcript.ts";
-import type { TranscriptReader } from "#core/model/agent.ts";
 import type { ContentUpdate } from "#core/model/content.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
 import { type EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptReader } from "#core/model/transcript-reader.ts";
 import { locateAll } from "../../support/located.ts";
 
 const reader: TranscriptReader = cline;

@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import cline from "#agents/cline/transcript.ts";
 import { elementsOf } from "#agents/shared/transcript/elements.ts";
-import type { TranscriptReader } from "#core/model/agent.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
 import { TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptReader } from "#core/model/transcript-reader.ts";
 import { locateAll } from "../../support/located.ts";
 
 const reader: TranscriptReader = cline;

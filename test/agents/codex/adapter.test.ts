@@ -6,10 +6,11 @@ import { recognises, toEvents } from "#agents/codex/adapter.ts";
 import codex from "#agents/codex/index.ts";
 import { toEntries } from "#agents/codex/requests.ts";
 import { unknownNamesIn } from "#collect/payload/drift.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
-import { extrasOf, isEnvelope } from "#core/model/event.ts";
 import { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { TranscriptEntry } from "#core/model/transcript.ts";
+import { isEnvelope } from "#core/rules/event.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const NOW_MS = Date.UTC(2026, 9, 5, 12);

@@ -9,7 +9,8 @@ import installer from "#agents/codex/installer.ts";
 import { handlersOf, trustHash } from "#agents/codex/trust.ts";
 import { SettingsError } from "#agents/shared/settings/settings.ts";
 import { readToml } from "#agents/shared/settings/toml-reader.ts";
-import type { HookCommand, InstallTarget, SettingsText } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { runs } from "../../support/whole.ts";
 
 const HOME = "/home/dev";

@@ -14,10 +14,10 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "#agents/codex/transcript.ts";
-import type { TranscriptFile } from "#core/model/agent.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
-import { mergeEntries } from "#core/model/merge.ts";
 import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptFile } from "#core/model/transcript-reader.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { limitEntries } from "#store/capture/limit-fields.ts";
 import { locateAll } from "../../support/located.ts";
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import vscode from "#agents/copilot-vscode/index.ts";
 import { detect } from "#agents/detect.ts";
 import { allAgents } from "#agents/registry.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
-import { extrasOf } from "#core/model/event.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 
 // Made from documentation: https://code.visualstudio.com/docs/agents/reference/hooks-reference, read 2026-11-21
 const STORAGE = "/home/dev/.config/Code/User/workspaceStorage/4f2a/GitHub.copilot-chat/transcripts/s1.jsonl";

@@ -5,8 +5,9 @@ import { describe, expect, test } from "vitest";
 import { exitCodeIn } from "#agents/copilot/adapter.ts";
 import copilot from "#agents/copilot/index.ts";
 import { ownName } from "#agents/copilot/names.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
-import { type Event, extrasOf } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ID = "9b5d9f7a-eaf4-4d35-bd6a-85c5ac5f9a3b";

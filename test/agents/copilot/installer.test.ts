@@ -6,7 +6,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import installer from "#agents/copilot/installer.ts";
 import { SettingsError } from "#agents/shared/settings/settings.ts";
-import type { HookCommand, InstallTarget } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { InstallTarget } from "#core/model/installer.ts";
 import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, event, drain }) =>

@@ -5,11 +5,11 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "#agents/copilot/transcript.ts";
 import { inputDigest } from "#agents/shared/payload/digest.ts";
-import type { ReadOptions } from "#core/model/agent.ts";
 import type { ContentUpdate } from "#core/model/content.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
-import { mergeEntries } from "#core/model/merge.ts";
 import { type EntryOf, type Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { ReadOptions } from "#core/model/transcript-reader.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { locateAll } from "../../support/located.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));

@@ -1,8 +1,8 @@
 // A repository can bring its own .crush/crush.db: reading it must be quick, whatever it contains.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "#agents/crush/transcript.ts";
-import type { TranscriptBatch } from "#core/model/agent.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { TranscriptBatch } from "#core/model/transcript-reader.ts";
 import { RefusedError } from "#kit/open.ts";
 import { Made, readAll, text } from "./made.ts";
 

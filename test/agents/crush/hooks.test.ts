@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { recognises, toEvents } from "#agents/crush/adapter.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
-import { extrasOf } from "#core/model/event.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { openDatabase } from "#store/database.ts";
 import { Replay } from "../../support/replay.ts";
 import { summaryOf } from "../../support/summary.ts";

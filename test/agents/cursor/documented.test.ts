@@ -7,11 +7,11 @@ import cursor from "#agents/cursor/index.ts";
 import { detect } from "#agents/detect.ts";
 import { allAgents } from "#agents/registry.ts";
 import { decodePayload } from "#collect/intake/payload.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
 import type { Envelope } from "#core/model/envelope.ts";
-import { isEnvelope } from "#core/model/event.ts";
-import { mergeEntries } from "#core/model/merge.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { isEnvelope } from "#core/rules/event.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 
 interface Line {
   readonly type: string | null;

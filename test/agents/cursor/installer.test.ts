@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import installer from "#agents/cursor/installer.ts";
 import { replyOf } from "#agents/replies.ts";
 import { SettingsError } from "#agents/shared/settings/settings.ts";
-import type { HookCommand, Registration } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Registration } from "#core/model/installer.ts";
 import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, reply, drain }) =>

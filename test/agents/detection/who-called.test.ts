@@ -6,8 +6,9 @@ import { describe, expect, test } from "vitest";
 import { detect } from "#agents/detect.ts";
 import { RECORDED_VARIABLES } from "#agents/intake.const.ts";
 import { allAgents } from "#agents/registry.ts";
-import type { Agent, IntakeFacts } from "#core/model/agent.ts";
-import { extrasOf } from "#core/model/event.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { type RecordedPayload, recordedPayloads } from "../../session/recorded.ts";
 import { type DocumentedCall, intakeOf, linesOf, payloadOf } from "../../support/documented.ts";
 

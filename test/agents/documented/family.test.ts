@@ -1,8 +1,9 @@
 import { describe, expect, it, test } from "vitest";
 import { detect } from "#agents/detect.ts";
 import { allAgents, findAgent } from "#agents/registry.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
-import { type Event, extrasOf } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { assignCallIds } from "#core/session/assign-call-ids.ts";
 
 // Agents known only from documentation: recognised and converted.

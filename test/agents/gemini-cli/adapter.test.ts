@@ -4,8 +4,9 @@ import { describe, expect, test } from "vitest";
 import { detect } from "#agents/detect.ts";
 import { recognises, toEvents } from "#agents/gemini-cli/adapter.ts";
 import { allAgents } from "#agents/registry.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
-import { type Event, extrasOf } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { CASES } from "../../support/replay.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);

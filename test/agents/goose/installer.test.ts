@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import installer from "#agents/goose/installer.ts";
 import { SettingsError } from "#agents/shared/settings/settings.ts";
-import type { HookCommand, SettingsText } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { SettingsText } from "#core/model/installer.ts";
 
 const target = { home: "/home/dev", project: "/home/dev/acme-shop", env: {} };
 const command: HookCommand = ({ source, drain }) =>

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import reader from "#agents/grok/transcript.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
-import { mergeEntries } from "#core/model/merge.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { removeFolder } from "../../support/remove.ts";
 
 const START_MS = Date.parse("2026-11-25T05:00:00.000Z");

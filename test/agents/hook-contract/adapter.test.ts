@@ -2,8 +2,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, test } from "vitest";
 import card from "#agents/hook-contract/index.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
-import { extrasOf } from "#core/model/event.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { compareLines, type DocumentedCall, intakeOf, linesOf, mapped, truthOf } from "../../support/documented.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { recognises, toEvents } from "#agents/kimi/adapter.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
-import { extrasOf } from "#core/model/event.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 
 const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
   timeMs: Date.UTC(2026, 10, 25, 4),

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import installer from "#agents/kimi/installer.ts";
 import { SettingsError } from "#agents/shared/settings/settings.ts";
 import { statementsOf } from "#agents/shared/settings/toml-statements.ts";
-import type { HookCommand, InstallTarget } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { InstallTarget } from "#core/model/installer.ts";
 import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, drain }) => `/opt/openhook-otel/hook --drain ${drain} ${source}`;

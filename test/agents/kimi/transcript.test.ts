@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "#agents/kimi/transcript.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
-import { mergeEntries } from "#core/model/merge.ts";
 import { type Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { locateAll } from "../../support/located.ts";
 
 const SESSION = "session_2a549b13-d509-4d5e-8a98-cf0156e36a8e";

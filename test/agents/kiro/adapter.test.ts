@@ -2,9 +2,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, test } from "vitest";
 import card from "#agents/kiro/index.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
-import { extrasOf } from "#core/model/event.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { NOTHING_SETTLED, type ToolCall } from "#core/model/session.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { buildSession } from "#core/session/build.ts";
 import { compareLines, type DocumentedCall, linesOf, mapped, truthOf } from "../../support/documented.ts";
 

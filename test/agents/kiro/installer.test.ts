@@ -5,7 +5,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import installer from "#agents/kiro/installer.ts";
 import { SettingsError } from "#agents/shared/settings/settings.ts";
-import type { HookCommand, InstallTarget, SettingsText } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, event, drain }) =>

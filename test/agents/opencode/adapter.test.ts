@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { recognises, toEntries, toEvents } from "#agents/opencode/adapter.ts";
 import { idTimeMs, isCopy, isOlderCopy } from "#agents/shared/opencode/ids.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
-import { extrasOf } from "#core/model/event.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const S = "ses_e0353a808ffe1kcC0bzNbPqEgM";

@@ -21,7 +21,7 @@ import * as opencodeAdapter from "#agents/opencode/adapter.ts";
 import opencode from "#agents/opencode/installer.ts";
 import { formatEnd, formatHead, parseInboxFile, processStart } from "#collect/intake/inbox-file.ts";
 import { decodePayload } from "#collect/intake/payload.ts";
-import type { Event } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 
 const CASES = dirname(dirname(fileURLToPath(import.meta.url)));
 const INSTALLERS = { opencode, kilo };

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { recognises, toEvents } from "#agents/openhands/adapter.ts";
 import { toFileWrites } from "#agents/openhands/file-writes.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
-import { extrasOf } from "#core/model/event.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { openDatabase } from "#store/database.ts";
 import { clockAt } from "../../support/clock.ts";
 import { type RecordedCall, Replay } from "../../support/replay.ts";

@@ -3,10 +3,10 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, test } from "vitest";
 import card from "#agents/openhook/index.ts";
 import { unknownNamesIn } from "#collect/payload/drift.ts";
-import type { IntakeFacts } from "#core/model/agent.ts";
 import { Envelope } from "#core/model/envelope.ts";
-import { mergeEntries } from "#core/model/merge.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { TranscriptEntry } from "#core/model/transcript.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { compareLines, type DocumentedCall, linesOf, mapped, truthOf } from "../../support/documented.ts";
 
 const CASE = join(dirname(fileURLToPath(import.meta.url)), "004-openhook");

@@ -8,9 +8,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { recognises, toEntries, toEvents } from "#agents/pi/adapter.ts";
 import installer from "#agents/pi/installer.ts";
 import { parseInboxFile } from "#collect/intake/inbox-file.ts";
-import type { Event } from "#core/model/event.ts";
-import { extrasOf } from "#core/model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const PROJECT = "/home/dev/acme-shop";

@@ -1,9 +1,9 @@
 import type { JsonLine } from "#agents/shared/transcript/json-line.ts";
 import { UNREADABLE } from "#agents/shared/transcript/read-lines.ts";
 import { makeShortener } from "#agents/shared/transcript/shorten.ts";
-import { EntrySink } from "#core/model/entry-sink.ts";
 import type { FactSink } from "#core/model/fact-sink.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
 
 /** A line as in the file. */
 export function wholeLine(text: string): JsonLine {

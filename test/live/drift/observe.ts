@@ -7,7 +7,8 @@ import type Libsql from "libsql";
 import { parseInboxFile } from "#collect/intake/inbox-file.ts";
 import { decodeEvent } from "#collect/intake/payload.ts";
 import { nativeEvent } from "#collect/payload/drift.ts";
-import type { Agent, IntakeFacts } from "#core/model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 
 /** One payload with what the intake knew. */
 export interface Sent {

@@ -1,5 +1,5 @@
-import { changeKey, commitKey } from "#core/model/change-facts.ts";
 import type { EntryOf } from "#core/model/transcript.ts";
+import { changeKey, commitKey } from "#core/rules/change-facts.ts";
 import { commandLineOf, printedTextOf } from "./call-texts.ts";
 import { changesOfShell, changesOfTool, mayChange, mayCreateChange, type ShellChanges } from "./printed.ts";
 

@@ -1,10 +1,11 @@
 // https://opencode.ai/docs/plugins, the types of @opencode-ai/plugin 1.18.33 and recordings of 1.18.33, read 2026-11-21
 
 import { join } from "node:path";
-import type { Agent, IntakeFacts, Recognition } from "#core/model/agent.ts";
-import { isSequenceNumber } from "#core/model/call-ids.ts";
-import type { Extras } from "#core/model/event.ts";
+import type { Agent, Recognition } from "#core/model/agent.ts";
+import type { Extras } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 import { executableOf } from "../names/executables.ts";
 import { payloadDigest } from "../payload/identity.ts";

@@ -2,6 +2,7 @@
 
 import { readdir, stat } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
+import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
 import type {
   LocatedSession,
   LocateQuery,
@@ -10,9 +11,8 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "#core/model/agent.ts";
-import { isSequenceNumber } from "#core/model/call-ids.ts";
-import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+} from "#core/model/transcript-reader.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 import { asString } from "../payload/json.ts";
 import { partOf, sessionIn } from "../transcript/database-part.ts";

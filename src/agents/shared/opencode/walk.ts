@@ -1,5 +1,5 @@
-import { isSequenceNumber } from "#core/model/call-ids.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 import { executableOf } from "../names/executables.ts";
 import { providerName } from "../names/providers.ts";

@@ -1,7 +1,7 @@
-import type { IntakeFacts } from "#core/model/agent.ts";
-import { isSequenceNumber } from "#core/model/call-ids.ts";
 import type { SessionEndReason } from "#core/model/envelope.ts";
-import type { Event, Extras, NativeEventType } from "#core/model/event.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/defined.ts";
 import { executableOf } from "../names/executables.ts";
 import { arrivalKey } from "./derived-ids.ts";

@@ -1,6 +1,6 @@
 import type { PayloadFacts } from "#core/model/agent.ts";
 import type { Content, ContentPart } from "#core/model/content.ts";
-import type { Event, EventType } from "#core/model/event.ts";
+import type { Event, EventType } from "#core/model/event-schema.ts";
 import { inputDigest } from "./digest.ts";
 import { asArray, asObject, asString, parsedJson } from "./json.ts";
 

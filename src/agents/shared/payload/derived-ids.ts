@@ -1,4 +1,4 @@
-import type { IntakeFacts } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { eventId } from "./identity.ts";
 
 // Values that a payload does not contain, derived from what the intake recorded

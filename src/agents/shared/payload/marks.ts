@@ -1,4 +1,5 @@
-import type { IntakeFacts, Recognition } from "#core/model/agent.ts";
+import type { Recognition } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { asObject, asString } from "./json.ts";
 
 /** Signs by which an agent's payloads are recognised for certain, whatever registered the hook. One is enough. */

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
-import type { HookCommand, Installer, InstallTarget } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Installer, InstallTarget } from "#core/model/installer.ts";
 import { detectBy } from "../settings/detect.ts";
 import { type OneFile, oneFile } from "../settings/one-file.ts";
 import { posixProgramIn } from "../settings/project-line.ts";

@@ -1,4 +1,5 @@
-import type { HookCommand, Installer } from "#core/model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Installer } from "#core/model/installer.ts";
 import { type OneFile, oneFile } from "./one-file.ts";
 import { addRegistrations, type Registration, registeredEvents, removeRegistrations } from "./settings.ts";
 

@@ -1,6 +1,6 @@
 import { lstatSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { TranscriptFile } from "#core/model/agent.ts";
+import type { TranscriptFile } from "#core/model/transcript-reader.ts";
 import { firstBytes } from "#kit/open.ts";
 import { asTimeMs } from "../payload/json.ts";
 import { FolderMemory } from "./folder-memory.ts";

@@ -1,4 +1,4 @@
-import type { TranscriptFile } from "#core/model/agent.ts";
+import type { TranscriptFile } from "#core/model/transcript-reader.ts";
 
 /** One session of a database as a part of a transcript; its key names the session. */
 export const partOf = (path: string, sessionId: string, agentId: string | undefined): TranscriptFile => ({

@@ -1,4 +1,4 @@
-import { isRandomId, repeatedCallId } from "#core/model/call-ids.ts";
+import { isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
 
 /** A call id, and the row that has the call. */
 export interface CallRow {

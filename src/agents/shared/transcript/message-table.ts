@@ -1,7 +1,7 @@
-import type { TranscriptBatch } from "#core/model/agent.ts";
 import type { ContentUpdate } from "#core/model/content.ts";
-import { EntrySink } from "#core/model/entry-sink.ts";
 import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptBatch } from "#core/model/transcript-reader.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
 import { Kinds } from "./kinds.ts";
 import { UNREADABLE_ROW } from "./sqlite.ts";
 import { countUnknown, type UnknownRecord } from "./unread-usage.ts";

@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { readdir, realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptQuery } from "#core/model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptQuery } from "#core/model/transcript-reader.ts";
 import { openRegular, RefusedError } from "#kit/open.ts";
 
 // Helpers to find past sessions in folders, some of which are unreadable or links. File access is synchronous: a promise takes a

@@ -1,8 +1,9 @@
-import type { ReadOptions, TranscriptBatch, TranscriptFile } from "#core/model/agent.ts";
 import type { ContentUpdate } from "#core/model/content.ts";
-import { EntrySink } from "#core/model/entry-sink.ts";
-import { type FactSink, putWithContent } from "#core/model/fact-sink.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
 import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile } from "#core/model/transcript-reader.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
+import { putWithContent } from "#core/rules/put-facts.ts";
 import { ExcessError } from "#kit/json-limits.ts";
 import { withoutLargeValues } from "#kit/shrink.ts";
 import { parsedObject } from "../payload/json.ts";

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import type { TranscriptBatch } from "#core/model/agent.ts";
-import { type FactBase, type FactSink, putEntry } from "#core/model/fact-sink.ts";
+import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
-import { usagesIn } from "#core/model/usage-shapes.ts";
+import type { TranscriptBatch } from "#core/model/transcript-reader.ts";
+import { putEntry } from "#core/rules/put-facts.ts";
+import { usagesIn } from "#core/rules/usage-shapes.ts";
 import { defined } from "#kit/defined.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../payload/json.ts";
 import type { Kinds } from "./kinds.ts";

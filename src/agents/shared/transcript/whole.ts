@@ -1,4 +1,4 @@
-import type { TranscriptFile } from "#core/model/agent.ts";
+import type { TranscriptFile } from "#core/model/transcript-reader.ts";
 import { assertParsable, ExcessError, excessOf } from "#kit/json-limits.ts";
 import { openRegular, readUpTo } from "#kit/open.ts";
 import { shrinkJson } from "#kit/shrink.ts";

@@ -1,5 +1,4 @@
 import type { Agent } from "#core/model/agent.ts";
-import { NO_CALLS } from "#core/model/call-sums.ts";
 import {
   RATE_WINDOWS,
   type RateLimit,
@@ -7,6 +6,7 @@ import {
   type Subscriptions,
   WINDOW_MS,
 } from "#core/model/rate-limit.ts";
+import { NO_CALLS } from "#core/rules/call-sums.ts";
 import type { Database } from "#store/database.ts";
 import { subscribedAgents } from "../list-price.ts";
 import { unpricedModels } from "../no-price.ts";

@@ -1,5 +1,6 @@
-import { CALL_SUM_NAMES, type CallSums, NO_CALLS, sumOfCalls } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/call-sums.ts";
 import { QUARTER_MS } from "#core/model/packed.ts";
+import { CALL_SUM_NAMES, NO_CALLS, sumOfCalls } from "#core/rules/call-sums.ts";
 import type { Database } from "#store/database.ts";
 import { packedNumbers } from "#store/packed.ts";
 import { type SessionSource, sessionFactsOf } from "#store/sessions/read-session.ts";

@@ -1,7 +1,8 @@
-import { addSums, type CallSums, NO_CALLS, sumOfCalls } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/call-sums.ts";
 import type { ModelCall, PricedCall } from "#core/model/model-call.ts";
 import type { SessionFacts } from "#core/model/session.ts";
 import type { SpanRecord } from "#core/model/telemetry.ts";
+import { addSums, NO_CALLS, sumOfCalls } from "#core/rules/call-sums.ts";
 import { spanIdOf } from "#core/telemetry/ids.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { hasUsage, lowerBounds } from "../call-totals.ts";

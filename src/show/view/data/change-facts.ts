@@ -1,6 +1,6 @@
-import { isNotedBranch } from "#core/model/change-facts.ts";
 import type { StoredCommit } from "#core/model/changes.ts";
 import { KEPT_AFTER_DAYS } from "#core/model/outcomes.ts";
+import { isNotedBranch } from "#core/rules/change-facts.ts";
 import { storedChanges, storedCommits } from "#store/changes.ts";
 import type { Database } from "#store/database.ts";
 import { type OutcomeFigures, outcomeFigures, outcomeReader } from "#store/outcome-summary.ts";
