@@ -151,8 +151,8 @@ function expectSessionSums(db: Database, stored: StoredSession, traceScope: "ses
   expect(toDocument(db, outline, deps).spans).toEqual(document.spans);
   const spans = readSpans(document.spans);
   const all = Array.from({ length: spans.count }, (_, i) => i);
-  const { modelCalls, input, output, costNanoUsd } = document.row.sums;
-  const head = figures(modelCalls, input, output, costNanoUsd);
+  const { model_calls, input, output, cost_usd } = document.row.totals;
+  const head = figures(model_calls, input, output, cost_usd);
   expect(sum(all.filter((i) => spans.parentOf(i) < 0).map((i) => rowOf(spans, i)))).toEqual(head);
   const withoutCalls = view.calls.filter(({ call }) => call.covers !== undefined);
   for (const i of all) {

@@ -44,17 +44,8 @@ export function explainJson(explanation: Explanation) {
   };
 }
 
-// --- internal ---
-
-const changeJson = ({ kind, name, url, certainty, isCreated }: Explanation["results"]["changes"][number]) => ({
-  kind,
-  name,
-  url: url ?? null,
-  certainty,
-  created: isCreated,
-});
-
-const timeJson = (time: TimeSpent, { toolCalls }: Explanation["view"]) => ({
+/** Where the time went; the parts add up to the time from start to end. */
+export const timeJson = (time: TimeSpent, { toolCalls }: Explanation["view"]) => ({
   start: isoTime(time.startMs),
   end: isoTime(time.endMs),
   whole_ms: time.endMs - time.startMs,
@@ -72,6 +63,23 @@ const timeJson = (time: TimeSpent, { toolCalls }: Explanation["view"]) => ({
     beside_subagents_ms: besideSubagentsMs,
   })),
   measured_tool_calls: time.measuredTools,
+});
+
+/** A tool that was called with the same input again. */
+export const repeatJson = ({ name, calls, totalMs }: Explanation["habits"]["repeats"][number]) => ({
+  name,
+  calls,
+  total_ms: totalMs,
+});
+
+// --- internal ---
+
+const changeJson = ({ kind, name, url, certainty, isCreated }: Explanation["results"]["changes"][number]) => ({
+  kind,
+  name,
+  url: url ?? null,
+  certainty,
+  created: isCreated,
 });
 
 const toolJson = (tool: Explanation["habits"]["tools"][number]) => ({
@@ -99,10 +107,4 @@ const stepJson = ({ tokens, turn, after }: NonNullable<Explanation["habits"]["co
   turn: turn === 0 ? null : turn,
   after: after.kind,
   tool: after.kind === "tool" ? after.name : null,
-});
-
-const repeatJson = ({ name, calls, totalMs }: Explanation["habits"]["repeats"][number]) => ({
-  name,
-  calls,
-  total_ms: totalMs,
 });

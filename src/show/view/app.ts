@@ -23,7 +23,7 @@ export function makeApp(viewDeps: ViewDeps, live: Live, base: string): Hono {
   for (const [name, { type, body }] of deps.files) {
     app.get(name === "index.html" ? "/" : `/${name}`, (c) => c.body(body, 200, { "content-type": type }));
   }
-  for (const [path, read] of Object.entries(READS)) app.get(path, (c) => respond(c, deps, read));
+  for (const [path, read] of Object.entries(READS)) app.get(`/api/${path}`, (c) => respond(c, deps, read));
   app.get("/api/live", (c) => streamLive(c, live));
   app.notFound((c) => c.text("Not found.\n", 404));
   app.onError((error, c) => {

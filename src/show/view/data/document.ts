@@ -6,7 +6,6 @@ import { type StoredSession, sessionById } from "#store/sessions.ts";
 import { type SessionSpan, spansOf } from "../../report/session-spans.ts";
 import { outlineOf, type SessionOutline } from "../../report/session-view.ts";
 import { rowCalls } from "../../report/waterfall/row-sums.ts";
-import type { SessionDocument } from "../wire/session.ts";
 import type { SpanDocument } from "../wire/spans.ts";
 import { toColumns } from "./columns.ts";
 import { type RowDeps, toRow } from "./rows.ts";
@@ -51,6 +50,8 @@ export function stampOf(db: Database, { id }: StoredSession): string {
   );
 }
 
+export type SessionDocument = ReturnType<typeof toDocument>;
+
 /**
  * The content of a session's page, without the attributes of its spans.
  *
@@ -62,19 +63,14 @@ export function toDocument(
   deps: RowDeps,
   traceLink?: string,
   spans: Iterable<SessionSpan> = spansOf(db, view),
-): SessionDocument {
+) {
   const [first] = traceLink === undefined ? [] : spansOf(db, view);
   return {
-    kind: "session",
+    kind: "session" as const,
     row: toRow(db, deps, view),
-    segments: view.segments.map((segment) => ({
-      startMs: segment.startMs,
-      endMs: segment.endMs ?? null,
-      startOrigin: segment.startOrigin ?? null,
-      endReason: segment.reason ?? null,
-    })),
     reported: reportedOf(view),
     spans: toColumns(spans, rowCalls(view.calls, view.facts)),
+    /** Address of its trace in the user's backend; `null`: none is configured. */
     traceUrl: first === undefined ? null : traceUrl(traceLink, first.record),
   };
 }
@@ -119,8 +115,8 @@ export const spanDocument = (record: SpanRecord, open: boolean, traceLink?: stri
 const traceUrl = (link: string | undefined, { traceId, spanId }: SpanRecord): string | null =>
   link?.replaceAll("{trace_id}", traceId).replaceAll("{span_id}", spanId) ?? null;
 
-/** Sums reported by the agent, which include its side requests; `null` if they equal ours. */
-function reportedOf({ reported, sums }: SessionOutline): SessionDocument["reported"] {
+/** Sums reported by the agent, which include its side requests; `null` if they equal ours or if there are none. */
+function reportedOf({ reported, sums }: SessionOutline) {
   if (reported === undefined) return null;
   const all = Object.values(reported);
   const sum = (pick: (usage: (typeof all)[number]) => number | undefined): number | null =>
@@ -130,5 +126,5 @@ function reportedOf({ reported, sums }: SessionOutline): SessionDocument["report
   const addsNothing = (reported: number | null, ours: number | undefined): boolean =>
     reported === null || reported === (ours ?? 0);
   if (addsNothing(input, sums.input) && addsNothing(output, sums.output)) return null;
-  return { input, output, costNanoUsd: costUsd === null ? null : Math.round(costUsd * 1e9) };
+  return { input, output, costUsd };
 }

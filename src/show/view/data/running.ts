@@ -3,17 +3,12 @@ import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import { idleSessions, sessionById } from "#store/sessions.ts";
 import { summarise } from "../../report/session-summary.ts";
 import { toolTitle } from "../../report/tool-title.ts";
-import type { RunningSession } from "../wire/home.ts";
 import type { FilterValues } from "./filter-values.ts";
 import { type RowDeps, toRow } from "./rows.ts";
 import { SHOWN } from "./session-sql.ts";
 
 /** The open sessions with recent activity, the latest first. */
-export function runningSessions(
-  db: Database,
-  deps: RowDeps,
-  { names }: Pick<FilterValues, "names">,
-): readonly RunningSession[] {
+export function runningSessions(db: Database, deps: RowDeps, { names }: Pick<FilterValues, "names">) {
   const { agents, idle } = deps;
   const ids = db
     .prepare(
@@ -25,14 +20,22 @@ export function runningSessions(
   return ids.flatMap((id) => {
     const stored = sessionById(db, id);
     const row = toRow(db, deps, summarise(db, stored, { agents }), names);
-    if (row.end.state !== "open") return [];
+    if (row.ending.state !== "open") return [];
     const { turns, subagents } = unsettledSession({ db, agents }, stored);
     const turn = turns.findLast(({ state, origin }) => state === "open" && origin !== "none");
     const tools = [...turns, ...subagents]
       .flatMap(({ toolCalls }) => toolCalls)
       .filter(({ status }) => status === "open")
       .map(({ name, mcpServer, startMs }) => ({ name: toolTitle(name, mcpServer), startMs }));
-    return [{ row, turnStartMs: turn?.startMs ?? null, tools }];
+    return [
+      {
+        row,
+        /** `null`: the agent waits for the user. */
+        turnStartMs: turn?.startMs ?? null,
+        /** Tool calls that run now. */
+        tools,
+      },
+    ];
   });
 }
 

@@ -1,4 +1,4 @@
-import type { ExportedPage } from "../wire/session.ts";
+import type { ExportedPage } from "../wire/documents.ts";
 import { Changes } from "./changes/changes.tsx";
 import { EXPORTED } from "./data/exported.ts";
 import { Home } from "./home/home.tsx";
@@ -20,7 +20,7 @@ export function App() {
 /** One session without a server. */
 function Exported({ page }: { page: ExportedPage }) {
   const route = useRoute();
-  const { source, sessionId } = page.session.row;
+  const { source, session_id } = page.session.row;
   return (
     <>
       <header class="top">
@@ -30,7 +30,7 @@ function Exported({ page }: { page: ExportedPage }) {
         </span>
       </header>
       <main id="main" tabIndex={-1}>
-        <SessionView source={source} id={sessionId} span={route.params["span"]} />
+        <SessionView source={source} id={session_id} span={route.params["span"]} />
       </main>
     </>
   );

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import type { ChangeDimension, ChangePart, ChangeRow } from "../../wire/changes.ts";
+import type { ChangesDocument } from "../../wire/documents.ts";
+import type { ChangeDimension } from "../../wire/params.ts";
 import { Cost, Time, Unknown } from "../figures/figures.tsx";
 import { ShareCell } from "../figures/table.tsx";
 import { hrefOf } from "../route.ts";
@@ -7,6 +8,8 @@ import { plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 import { ChangeFigures } from "./change-figures.tsx";
 import { Outcome } from "./outcome.tsx";
+
+type ChangeRow = ChangesDocument["rows"][number];
 
 interface Props {
   readonly by: ChangeDimension;
@@ -86,16 +89,16 @@ function Name({ by, row: { key, url, certainty } }: { by: ChangeDimension; row: 
 }
 
 /** The part of a session that led to the change. */
-function Session({ part: { source, sessionId, agent, figures } }: { part: ChangePart }) {
+function Session({ part: { source, sessionId, agent, figures } }: { part: ChangeRow["sessions"][number] }) {
   return (
     <li>
       <a href={hrefOf("session", { source, id: sessionId })}>
         {safeText(agent)} <span class="id">{safeText(sessionId)}</span>
       </a>
       <span>
-        <Cost of={figures.sums} />
-        {figures.turns === null ? "" : ` · ${plural(figures.turns, "turn")}`}
-        {figures.toolCalls === null ? "" : ` · ${plural(figures.toolCalls, "tool call")}`}
+        <Cost of={figures} />
+        {figures.turns === undefined ? "" : ` · ${plural(figures.turns, "turn")}`}
+        {figures.tool_calls === undefined ? "" : ` · ${plural(figures.tool_calls, "tool call")}`}
       </span>
     </li>
   );

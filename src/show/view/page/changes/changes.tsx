@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { ChangeDimension } from "../../wire/changes.ts";
+import type { ChangeDimension } from "../../wire/params.ts";
 import { useApi } from "../data/api.ts";
 import { Downloads } from "../figures/downloads.tsx";
 import { FigureFilters } from "../filters/figure-filters.tsx";

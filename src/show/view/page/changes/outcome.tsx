@@ -1,4 +1,4 @@
-import { type ChangeOutcome, FATES, type Fate } from "../../wire/changes.ts";
+import { type ChangeOutcome, FATES, type Fate } from "../../wire/documents.ts";
 import { exact, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 

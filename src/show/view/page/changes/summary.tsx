@@ -1,5 +1,4 @@
-import type { ChangeOutcome, ChangesDocument } from "../../wire/changes.ts";
-import type { UsageFigures } from "../../wire/figures.ts";
+import type { ChangeOutcome, ChangesDocument, UsageFigures } from "../../wire/documents.ts";
 import { Cost, Tile, Unknown } from "../figures/figures.tsx";
 import { exact, percent, plural } from "../text/format.ts";
 import { GROUPS } from "./groups.ts";
@@ -7,18 +6,18 @@ import { GROUPS } from "./groups.ts";
 /** Cost with and without a change, which add up to the cost of all sessions, and what became of all commits. */
 export function Summary({ document, total }: { document: ChangesDocument; total: UsageFigures }) {
   const { by, rowCount, withCost, without, outcome } = document;
-  const shareOfAll = ({ costNanoUsd }: ChangesDocument["withCost"]): string =>
-    `${percent(costNanoUsd ?? 0, total.sums.costNanoUsd ?? 0)} of all`;
+  const shareOfAll = ({ cost_usd }: ChangesDocument["withCost"]): string =>
+    `${percent(cost_usd ?? 0, total.cost_usd ?? 0)} of all`;
   return (
     <dl class="tiles">
       <Tile name="Cost of all sessions" note={plural(total.sessions, "session")}>
-        <Cost of={total.sums} />
+        <Cost of={total} />
       </Tile>
       <Tile name={`With a ${by}`} note={shareOfAll(withCost)}>
         <Cost of={withCost} />
       </Tile>
-      <Tile name={`Without a known ${by}`} note={shareOfAll(without?.sums ?? NOTHING)}>
-        {without === null ? "$0" : <Cost of={without.sums} />}
+      <Tile name={`Without a known ${by}`} note={shareOfAll(without ?? NOTHING)}>
+        {without === null ? "$0" : <Cost of={without} />}
       </Tile>
       {by === "commit" ? null : <Tile name={GROUPS[by].many}>{exact(rowCount)}</Tile>}
       <Tile
@@ -36,7 +35,7 @@ export function Summary({ document, total }: { document: ChangesDocument; total:
 
 // --- internal ---
 
-const NOTHING = { costNanoUsd: 0, costIsLowerBound: false };
+const NOTHING = { cost_usd: 0, costIsLowerBound: false };
 
 function LinesKept({ kept }: Pick<ChangeOutcome, "kept">) {
   if (kept === null) {

@@ -1,8 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
+import type { Documents } from "../../wire/documents.ts";
 import { type ApiError, type ApiResponse, HAS_MORE } from "../../wire/responses.ts";
 import { type Params, queryOf } from "../route.ts";
 import { command } from "../text/command.ts";
-import { type Documents, dataOrProblem, type Fetched } from "./documents.ts";
+import { dataOrProblem, type Fetched } from "./documents.ts";
 import { EXPORTED, exportedResponse } from "./exported.ts";
 import { onChange } from "./live.ts";
 

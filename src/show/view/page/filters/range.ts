@@ -1,4 +1,4 @@
-import type { TimeUnit } from "../../wire/usage.ts";
+import type { TimeUnit } from "../../wire/params.ts";
 import type { ViewParams } from "../route.ts";
 import { type Days, startOfDay, timeOf } from "./days.ts";
 

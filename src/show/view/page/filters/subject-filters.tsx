@@ -1,4 +1,4 @@
-import type { Choices } from "../../wire/figures.ts";
+import type { Choices } from "../../wire/documents.ts";
 import { Select } from "../parts/select.tsx";
 import { changeParams, type ViewParams } from "../route.ts";
 import { safeText } from "../text/safe-text.ts";

@@ -1,9 +1,9 @@
-import type { HomeDocument } from "../../wire/home.ts";
+import type { HomeDocument } from "../../wire/documents.ts";
 import { bucketName, dollars } from "../text/format.ts";
 
 /** Cost over time, as small bars. Hidden from screen readers, because Usage has the same figures as a table. */
-export function CostBars({ home: { buckets, costNanoUsd, unit }, period }: { home: HomeDocument; period: string }) {
-  const largest = Math.max(0, ...costNanoUsd.map((cost) => cost ?? 0));
+export function CostBars({ home: { buckets, costUsd, unit }, period }: { home: HomeDocument; period: string }) {
+  const largest = Math.max(0, ...costUsd.map((cost) => cost ?? 0));
   if (largest === 0 || buckets.length < 2) return null;
   return (
     <figure class="cost-bars">
@@ -15,7 +15,7 @@ export function CostBars({ home: { buckets, costNanoUsd, unit }, period }: { hom
       </figcaption>
       <div class="bars" aria-hidden="true">
         {buckets.map((bucket, i) => {
-          const cost = costNanoUsd[i] ?? null;
+          const cost = costUsd[i] ?? null;
           return (
             <span key={bucket} title={`${bucketName(bucket)}: ${cost === null ? "no known cost" : dollars(cost)}`}>
               <span class={cost ? "" : "none"} style={{ height: `${((cost ?? 0) / largest) * 100}%` }} />

@@ -10,7 +10,7 @@ interface Props {
 /** Searches when the user pauses typing. */
 export function SearchField({ value, placeholder, onChange }: Props) {
   const [text, setText] = useState(value);
-  const timer = useRef<number | undefined>(undefined);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   useEffect(() => setText(value), [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return (

@@ -103,11 +103,11 @@ function UsageFacts({ spans, index }: { spans: Spans; index: number }) {
       {inside === undefined || inside.subagents === 0 ? null : (
         <Pair name="Of this">
           {costInside(inside)} in {plural(inside.subagents, "subagent")}
-          {cost === null || inside.subagentCostNanoUsd === null ? null : (
+          {cost === null || inside.subagentCostUsd === null ? null : (
             <>
               <br />
               {sign("costIsLowerBound")}
-              {preciseDollars(cost - inside.subagentCostNanoUsd)} outside of them
+              {preciseDollars(cost - inside.subagentCostUsd)} outside of them
             </>
           )}
         </Pair>
@@ -116,5 +116,5 @@ function UsageFacts({ spans, index }: { spans: Spans; index: number }) {
   );
 }
 
-const costInside = ({ subagentCostNanoUsd: cost, subagentCostIsLowerBound: isLeast }: Inside): string =>
+const costInside = ({ subagentCostUsd: cost, subagentCostIsLowerBound: isLeast }: Inside): string =>
   cost === null ? "unknown cost" : `${isLeast ? "≥ " : ""}${preciseDollars(cost)}`;

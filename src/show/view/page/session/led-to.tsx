@@ -1,11 +1,11 @@
-import type { SessionChange } from "../../wire/changes.ts";
+import type { ExplanationDocument } from "../../wire/documents.ts";
 import { EXPORTED } from "../data/exported.ts";
 import { hrefOf, type Params } from "../route.ts";
 import { plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 
 interface Props {
-  readonly changes: readonly SessionChange[];
+  readonly changes: ExplanationDocument["changes"];
   readonly source: string;
   /** Id of the session. */
   readonly id: string;
@@ -40,7 +40,7 @@ export function LedTo({ changes, source, id }: Props) {
 /** More do not fit beside the waterfall's explanation. */
 const MAX_CHANGES = 3;
 
-function commitsText(commits: readonly SessionChange[]): string {
+function commitsText(commits: Props["changes"]): string {
   const inferred = commits.filter(({ certainty }) => certainty === "inferred").length;
   return `${plural(commits.length, "commit")}${inferred === 0 ? "" : `, ${inferred} inferred`}`;
 }

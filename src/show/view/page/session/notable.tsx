@@ -1,4 +1,4 @@
-import type { ExplanationDocument } from "../../wire/session.ts";
+import type { ExplanationDocument } from "../../wire/documents.ts";
 import { Pair } from "../parts/pair.tsx";
 import { dollars, duration } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
@@ -29,7 +29,7 @@ export function Notable({ explanation, source, id, spans, onSelect }: Props) {
       )}
       {expensiveTurn === null ? null : (
         <Fact name="Most expensive turn" onClick={goTo(turnSpan(spans, expensiveTurn))}>
-          Turn {expensiveTurn.turn}, {dollars(expensiveTurn.costNanoUsd)}
+          Turn {expensiveTurn.turn}, {dollars(expensiveTurn.cost_usd)}
           {hasSubagents(spans) ? " with its subagents" : ""}
         </Fact>
       )}
@@ -40,7 +40,7 @@ export function Notable({ explanation, source, id, spans, onSelect }: Props) {
       )}
       {repeat === undefined ? null : (
         <Fact name="Repeated with the same input">
-          {safeText(repeat.name)}, {repeat.calls} times, {duration(repeat.totalMs)}
+          {safeText(repeat.name)}, {repeat.calls} times, {duration(repeat.total_ms)}
           {repeats.length > 1 ? `, and ${repeats.length - 1} more` : ""}
         </Fact>
       )}

@@ -1,4 +1,4 @@
-import type { Choices } from "../../wire/figures.ts";
+import type { Choices } from "../../wire/documents.ts";
 import { DaysBetween } from "../filters/days-between.tsx";
 import { SubjectFilters } from "../filters/subject-filters.tsx";
 import { Check } from "../parts/check.tsx";

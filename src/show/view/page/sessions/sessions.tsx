@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Sort } from "../../wire/sessions.ts";
+import type { Sort } from "../../wire/params.ts";
 import { useApi } from "../data/api.ts";
 import { keptPlace, useKeptPlace } from "../hooks/use-kept-place.ts";
 import { useTitle } from "../hooks/use-title.ts";

@@ -1,4 +1,4 @@
-import type { ToolRow } from "../../wire/tools.ts";
+import type { ToolRow } from "../../wire/documents.ts";
 
 /** `mcp__<server>__<tool>` without the server, which is shown beside it. */
 export const toolName = ({ tool, server }: Pick<ToolRow, "tool" | "server">): string =>

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { ToolRow } from "../../wire/tools.ts";
+import type { ToolRow } from "../../wire/documents.ts";
 import { useApi } from "../data/api.ts";
 import { Downloads } from "../figures/downloads.tsx";
 import { Tile } from "../figures/figures.tsx";
@@ -53,13 +53,13 @@ function Totals({ rows }: Props) {
   const all = sumOf(rows, "All tools");
   return (
     <dl class="tiles">
-      <Tile name="Calls">{exact(all.calls)}</Tile>
-      <Tile name="Failed" note={`${percent(all.errors, all.calls)} of all`}>
-        {exact(all.errors)}
+      <Tile name="Calls">{exact(all.tool_calls)}</Tile>
+      <Tile name="Failed" note={`${percent(all.tool_errors, all.tool_calls)} of all`}>
+        {exact(all.tool_errors)}
       </Tile>
-      <Tile name="Denied">{exact(all.denied)}</Tile>
+      <Tile name="Denied">{exact(all.tool_denied)}</Tile>
       <Tile name="Time in tools" note="includes waiting for you">
-        {duration(all.toolMs)}
+        {duration(all.tool_ms)}
       </Tile>
     </dl>
   );

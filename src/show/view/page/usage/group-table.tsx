@@ -1,9 +1,12 @@
-import type { Split, UsageGroup } from "../../wire/usage.ts";
+import type { UsageDocument } from "../../wire/documents.ts";
+import type { Split } from "../../wire/params.ts";
 import { measureOf, mostExpensive } from "../figures/by-cost.ts";
 import { Cost, Input, Output, Tokens, Unknown } from "../figures/figures.tsx";
 import { FigureTable } from "../figures/table.tsx";
 import { capitalised, exact } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
+
+type UsageGroup = UsageDocument["groups"][number];
 
 interface Props {
   readonly split: Split;
@@ -26,13 +29,13 @@ export function GroupTable({ split, groups, withCacheReads }: Props) {
         nameOf={({ name }) => (name === null ? <Unknown /> : safeText(name))}
         share={{ of: (group) => sizeOf(group) / largest }}
         columns={[
-          { name: "Cost", cell: ({ figures: { sums } }) => <Cost of={sums} /> },
+          { name: "Cost", cell: ({ figures }) => <Cost of={figures} /> },
           { name: "Sessions", cell: ({ figures }) => exact(figures.sessions) },
-          { name: "Input", cell: ({ figures: { sums } }) => <Input of={sums} /> },
+          { name: "Input", cell: ({ figures }) => <Input of={figures} /> },
           ...(withCacheReads
-            ? [{ name: "From cache", cell: ({ figures: { sums } }: UsageGroup) => <Tokens n={sums.cacheRead} /> }]
+            ? [{ name: "From cache", cell: ({ figures }: UsageGroup) => <Tokens n={figures.cache_read} /> }]
             : []),
-          { name: "Output", cell: ({ figures: { sums } }) => <Output of={sums} /> },
+          { name: "Output", cell: ({ figures }) => <Output of={figures} /> },
         ]}
       />
     </section>

@@ -1,6 +1,5 @@
 import { type Failures, sumOfFailures } from "../../../../kit/text/failure-share.ts";
-import type { UsageFigures } from "../../wire/figures.ts";
-import type { UsageDocument } from "../../wire/usage.ts";
+import type { UsageDocument, UsageFigures } from "../../wire/documents.ts";
 import { failureClass, failuresIn } from "../figures/failures.ts";
 import { Cost, Input, Output, Tokens } from "../figures/figures.tsx";
 import { FigureTable } from "../figures/table.tsx";
@@ -28,15 +27,15 @@ export function TimeTable({ document, withCacheReads }: { document: UsageDocumen
         keyOf={({ bucket }) => bucket}
         nameOf={({ bucket }) => bucketName(bucket)}
         columns={[
-          { name: "Cost", cell: ({ figures: { sums } }) => <Cost of={sums} /> },
+          { name: "Cost", cell: ({ figures }) => <Cost of={figures} /> },
           { name: "Sessions", cell: ({ figures }) => exact(figures.sessions) },
           { name: "Turns", cell: ({ figures }) => exactOrNone(figures.turns) },
-          { name: "Input", cell: ({ figures: { sums } }) => <Input of={sums} /> },
+          { name: "Input", cell: ({ figures }) => <Input of={figures} /> },
           ...(withCacheReads
-            ? [{ name: "From cache", cell: ({ figures: { sums } }: Row) => <Tokens n={sums.cacheRead} /> }]
+            ? [{ name: "From cache", cell: ({ figures }: Row) => <Tokens n={figures.cache_read} /> }]
             : []),
-          { name: "Output", cell: ({ figures: { sums } }) => <Output of={sums} /> },
-          { name: "Tools", cell: ({ figures }) => exactOrNone(figures.toolCalls) },
+          { name: "Output", cell: ({ figures }) => <Output of={figures} /> },
+          { name: "Tools", cell: ({ figures }) => exactOrNone(figures.tool_calls) },
           { name: "Failed", cell: ({ figures }) => <Failed figures={figures} usual={usual} /> },
         ]}
       />
@@ -47,12 +46,10 @@ export function TimeTable({ document, withCacheReads }: { document: UsageDocumen
 // --- internal ---
 
 /** Turns and tools have no model, so there is no figure of them if the page shows one model only. */
-const exactOrNone = (n: number | null): string => (n === null ? "–" : exact(n));
+const exactOrNone = (n: number | undefined): string => (n === undefined ? "–" : exact(n));
 
 function Failed({ figures, usual }: { figures: UsageFigures; usual: Failures }) {
-  const { failedTools } = figures;
-  if (failedTools === null) return <>–</>;
-  return (
-    <span class={failedTools > 0 ? failureClass(failuresIn(figures), usual) : undefined}>{exact(failedTools)}</span>
-  );
+  const { tool_errors: failed } = figures;
+  if (failed === undefined) return <>–</>;
+  return <span class={failed > 0 ? failureClass(failuresIn(figures), usual) : undefined}>{exact(failed)}</span>;
 }

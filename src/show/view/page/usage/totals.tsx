@@ -1,29 +1,26 @@
-import type { UsageFigures } from "../../wire/figures.ts";
+import type { UsageFigures } from "../../wire/documents.ts";
 import { Cost, Input, Output, Tile } from "../figures/figures.tsx";
 import { exact, percent, plural } from "../text/format.ts";
 
 /** The figures of the whole period. */
 export function Totals({ total }: { total: UsageFigures }) {
-  const { sums, sessionsWithoutUsage, turns, toolCalls, failedTools } = total;
+  const { sessions_without_usage: withoutUsage, turns, tool_calls: toolCalls, tool_errors: failedTools } = total;
   return (
     <dl class="tiles">
-      <Tile name="Cost" note={sums.unpriced > 0 ? `${plural(sums.unpriced, "call")} without an exact price` : null}>
-        <Cost of={sums} />
+      <Tile name="Cost" note={total.unpriced > 0 ? `${plural(total.unpriced, "call")} without an exact price` : null}>
+        <Cost of={total} />
       </Tile>
       <Tile name="Input tokens" note={cacheNote(total)}>
-        <Input of={sums} />
+        <Input of={total} />
       </Tile>
       <Tile name="Output tokens">
-        <Output of={sums} />
+        <Output of={total} />
       </Tile>
-      <Tile
-        name="Sessions"
-        note={sessionsWithoutUsage > 0 ? `${exact(sessionsWithoutUsage)} without token counts` : null}
-      >
+      <Tile name="Sessions" note={withoutUsage > 0 ? `${exact(withoutUsage)} without token counts` : null}>
         {exact(total.sessions)}
       </Tile>
-      {turns === null ? null : <Tile name="Turns">{exact(turns)}</Tile>}
-      {toolCalls === null ? null : (
+      {turns === undefined ? null : <Tile name="Turns">{exact(turns)}</Tile>}
+      {toolCalls === undefined ? null : (
         <Tile name="Tool calls" note={failedTools ? `${exact(failedTools)} failed` : null}>
           {exact(toolCalls)}
         </Tile>
@@ -35,8 +32,7 @@ export function Totals({ total }: { total: UsageFigures }) {
 // --- internal ---
 
 /** Calls that do not report cache reads are not part of the share. */
-function cacheNote({ sums, cacheReportedInput, cacheReportedRead }: UsageFigures): string | null {
-  if (!cacheReportedInput || cacheReportedRead === null) return null;
-  const where = cacheReportedInput === sums.input ? "" : ", where reported";
-  return `${percent(cacheReportedRead, cacheReportedInput)} from cache${where}`;
+function cacheNote({ input, cacheReportedInput, cache_hit_ratio: share }: UsageFigures): string | null {
+  if (share === null) return null;
+  return `${percent(share, 1)} from cache${cacheReportedInput === input ? "" : ", where reported"}`;
 }

@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks";
-import { SPLITS, type Split, type UsageDocument } from "../../wire/usage.ts";
+import type { UsageDocument } from "../../wire/documents.ts";
+import { SPLITS, type Split } from "../../wire/params.ts";
 import { useApi } from "../data/api.ts";
 import { Downloads } from "../figures/downloads.tsx";
 import { NoPriceNotes } from "../figures/figures.tsx";
