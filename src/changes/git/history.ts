@@ -1,7 +1,7 @@
 import type { Git } from "./git.ts";
 
 /** A commit that another one's message names. */
-export interface Named {
+interface Named {
   readonly by: string;
   /** What `by` did with the commit: cherry-picked it, squashed it with others, or reverted it. */
   readonly how: "picked" | "squashed" | "reverted";

@@ -6,7 +6,7 @@ import type { FoundCommit } from "./kept.ts";
 import type { Refs } from "./refs.ts";
 
 /** Where a commit's change is. */
-export interface Place {
+interface Place {
   readonly fate: CommitOutcome["fate"];
   readonly reason?: string;
   /** The commit of the default branch that has the change. */
@@ -14,7 +14,7 @@ export interface Place {
   readonly rewritten?: Rewritten;
 }
 
-export interface Search {
+interface Search {
   readonly refs: Refs;
   readonly history: History;
   readonly branches: Branches;

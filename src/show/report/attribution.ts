@@ -5,7 +5,7 @@ import type { Database } from "#store/database.ts";
 import type { ChangeDimension } from "./dimensions.ts";
 
 /** What a moment of a session led to. Absent: none, or unknown. */
-export interface Attributed {
+interface Attributed {
   readonly commit?: StoredCommit;
   readonly branch?: StoredChange;
   readonly ticket?: StoredChange;

@@ -3,7 +3,6 @@ import type { ToolCall } from "#core/model/session.ts";
 import { type Interval, merged } from "#kit/intervals.ts";
 import { criticalPath, type Work } from "./critical-path.ts";
 import type { SessionView } from "./session-view.ts";
-import type { TimePart } from "./time-parts.ts";
 
 export interface TimeSpent {
   readonly startMs: number;
@@ -19,7 +18,7 @@ export interface TimeSpent {
   readonly measuredTools: number;
 }
 
-export interface ToolTime {
+interface ToolTime {
   readonly name: string;
   readonly toolMs: number;
   readonly heldMs: number;
@@ -78,6 +77,13 @@ export function timeSpent(view: SessionView): TimeSpent | undefined {
     measuredTools: measured.length,
   };
 }
+
+/**
+ * What a moment of a session was spent on: waiting for a model, running a tool, waiting to run a tool (permission, hooks),
+ * the agent itself within a turn, waiting for the user, or the session being closed.
+ */
+export const TIME_PARTS = ["model", "tool", "held", "agent", "user", "away"] as const;
+export type TimePart = (typeof TIME_PARTS)[number];
 
 // --- internal ---
 

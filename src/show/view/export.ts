@@ -17,7 +17,7 @@ import type { RowDeps } from "./data/rows.ts";
 import type { ViewDeps } from "./deps.ts";
 import type { ExportedPage } from "./wire/documents.ts";
 
-export interface ExportDeps extends RowDeps, Pick<ViewDeps, "files"> {
+interface ExportDeps extends RowDeps, Pick<ViewDeps, "files"> {
   readonly settings: SpanSettings;
   /** How much the file contains, at most what is stored. */
   readonly level: CaptureLevel;

@@ -7,7 +7,7 @@ import type { listSessions } from "./data/sessions.ts";
 import type { ViewDeps } from "./deps.ts";
 
 /** A document, with first prompt lines if it has rows of sessions. */
-export interface Prompted {
+interface Prompted {
   readonly document: object;
   /** False: not all could be read in time, so the next response can have more. */
   readonly isComplete: boolean;

@@ -4,8 +4,8 @@ import { costText, duration, percentOf, plural, tokensText } from "#kit/text/fig
 import { type Column, table } from "#kit/text/table.ts";
 import { printable, type Terminal, widthOf } from "#kit/text/terminal.ts";
 import type { Explanation } from "../explain.ts";
+import type { TimePart } from "../explain-time.ts";
 import { describeCause } from "../finding.ts";
-import type { TimePart } from "../time-parts.ts";
 import { toolTitle } from "../tool-title.ts";
 
 /** The parts of the session's time, in a fixed order; their sum is the whole. */

@@ -9,7 +9,7 @@ import { failedCalls, type SessionSummary, toolCallCount } from "../session-summ
 import { type SessionTitle, shortTitle } from "../session-title.ts";
 
 /** A session of the list. */
-export interface ListedSummary extends SessionSummary {
+interface ListedSummary extends SessionSummary {
   /** `undefined`: titles are off. */
   readonly title: SessionTitle | undefined;
 }

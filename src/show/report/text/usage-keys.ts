@@ -5,7 +5,7 @@ import { mondayOf } from "../buckets.ts";
 import type { Dimension } from "../dimensions.ts";
 import { toolTitle } from "../tool-title.ts";
 import type { UsageRow } from "../usage-row.ts";
-import type { UsageLine } from "./usage-line.ts";
+import type { UsageLine } from "./usage-measure.ts";
 import { TIMES } from "./usage-order.ts";
 
 /** The columns on the left: what each row is grouped by. */

@@ -20,3 +20,12 @@ export function measureOf(by: readonly Dimension[], rows: readonly UsageRow[]): 
   const calls = sum((row) => row.calls?.modelCalls ?? 0);
   return calls > 0 && sum((row) => row.calls?.unpricedCalls ?? 0) * 2 > calls ? "tokens" : "cost";
 }
+
+/** One line of the usage table. */
+export interface UsageLine {
+  readonly row: UsageRow;
+  /** Number of empty lines that this line replaces. */
+  readonly skipped?: number;
+  readonly keys: readonly string[];
+  readonly isTotal: boolean;
+}

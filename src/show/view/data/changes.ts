@@ -11,7 +11,7 @@ import { ChangeFacts } from "./change-facts.ts";
 import { type FiguresDeps, type FiguresQuery, firstMs, nameOfKey } from "./figures.ts";
 import { figuresOf, type UsageFigures } from "./rows.ts";
 
-export interface ChangesQuery extends Omit<FiguresQuery, "model"> {
+interface ChangesQuery extends Omit<FiguresQuery, "model"> {
   readonly by: ChangeDimension;
   /** Only work of this session, by its number in the store. */
   readonly session?: number;

@@ -2,11 +2,13 @@ import { SpanRecord } from "#core/model/telemetry.ts";
 import type { SpanSettings } from "#core/telemetry/spans.ts";
 import { sumKnown } from "#kit/known.ts";
 import type { Database } from "#store/database.ts";
+import type { SessionSource } from "#store/sessions/read-session.ts";
 import { type StoredSession, sessionById } from "#store/sessions.ts";
 import { type SessionSpan, spansOf } from "../../report/session-spans.ts";
 import { outlineOf, type SessionOutline } from "../../report/session-view.ts";
 import { rowCalls } from "../../report/waterfall/row-sums.ts";
-import type { SpanDocument } from "../wire/spans.ts";
+import { matchesTerm, termsOf } from "../match.ts";
+import type { SearchDocument, SpanDocument } from "../wire/spans.ts";
 import { toColumns } from "./columns.ts";
 import { type RowDeps, toRow } from "./rows.ts";
 
@@ -109,6 +111,29 @@ export const spanDocument = (record: SpanRecord, open: boolean, traceLink?: stri
   links: record.links,
 });
 
+type Deps = Pick<SessionSource, "agents"> & { readonly settings: SpanSettings };
+
+/** The spans of a session whose attributes match each term of a search. */
+export function searchSpans(
+  db: Database,
+  stored: StoredSession,
+  search: string,
+  { agents, settings }: Deps,
+): SearchDocument {
+  const open = outlineOf(db, stored, { agents }, settings).openSpans;
+  const terms = termsOf(search).map((term) => {
+    const settled = db
+      .prepare("SELECT record FROM spans WHERE session = ? AND instr(lower(record), ?) > 0")
+      .all(stored.id, fragmentOf(term))
+      .map((row) => SpanRecord.parse(JSON.parse(String(row["record"]))));
+    const ids = [...settled, ...open.map(({ record }) => record)]
+      .filter((record) => matchesTerm(record, term))
+      .map(({ spanId }) => spanId);
+    return { term, ids: ids.join("") };
+  });
+  return { kind: "search", terms };
+}
+
 // --- internal ---
 
 /** The address of a span's trace in the user's backend. */
@@ -128,3 +153,7 @@ function reportedOf({ reported, sums }: SessionOutline) {
   if (addsNothing(input, sums.input) && addsNothing(output, sums.output)) return null;
   return { input, output, costUsd };
 }
+
+/** A part of the term that is in the JSON of every match as it is. SQLite lowers only ASCII letters, and JSON escapes some characters. */
+const fragmentOf = (term: string): string =>
+  term.split(/[^a-z0-9_.-]+/).reduce((longest, part) => (part.length > longest.length ? part : longest), "");

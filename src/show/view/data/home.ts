@@ -1,21 +1,25 @@
 import { cardOf } from "#core/rules/card-of.ts";
 import { usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
+import { unsettledSession } from "#store/sessions/unsettled-session.ts";
+import { idleSessions, sessionById } from "#store/sessions.ts";
 import type { TimeUnit } from "../../report/dimensions.ts";
 import { subscribedAgents } from "../../report/list-price.ts";
 import { noPriceNotes, unpricedModels } from "../../report/no-price.ts";
+import { summarise } from "../../report/session-summary.ts";
+import { toolTitle } from "../../report/tool-title.ts";
 import { usageByGroupings } from "../../report/usage.ts";
 import type { UsageRow } from "../../report/usage-row.ts";
 import type { Split } from "../wire/params.ts";
 import { chartBuckets, checkBarCount } from "./chart-buckets.ts";
 import { firstMs, nameOfKey } from "./figures.ts";
 import type { FilterValues } from "./filter-values.ts";
-import { figuresOf, type RowDeps } from "./rows.ts";
-import { runningSessions } from "./running.ts";
+import { figuresOf, type RowDeps, toRow } from "./rows.ts";
+import { SHOWN } from "./session-sql.ts";
 import { listSessions } from "./sessions.ts";
 import { toolRows } from "./tools.ts";
 
-export interface HomeQuery {
+interface HomeQuery {
   /** Start of the user's day, and of the day before. */
   readonly todayMs: number;
   readonly yesterdayMs: number;
@@ -119,3 +123,38 @@ const sessionCount = (db: Database): number =>
   Number(
     db.prepare("SELECT count(*) AS n FROM sessions s WHERE s.pruned_ms IS NULL AND s.excluded = 0").get()?.["n"] ?? 0,
   );
+
+/** The open sessions with recent activity, the latest first. */
+function runningSessions(db: Database, deps: RowDeps, { names }: Pick<FilterValues, "names">) {
+  const { agents, idle } = deps;
+  const ids = db
+    .prepare(
+      `SELECT s.id AS id FROM sessions s WHERE ${SHOWN} AND s.last_ms >= ? AND s.id IN (SELECT value FROM json_each(?))
+       ORDER BY s.last_ms DESC, s.id DESC LIMIT ?`,
+    )
+    .all(idle.nowMs - idle.idleTimeoutMs, JSON.stringify(idleSessions(db, Number.MAX_SAFE_INTEGER)), MAX_RUNNING)
+    .map((row) => Number(row["id"]));
+  return ids.flatMap((id) => {
+    const stored = sessionById(db, id);
+    const row = toRow(db, deps, summarise(db, stored, { agents }), names);
+    if (row.ending.state !== "open") return [];
+    const { turns, subagents } = unsettledSession({ db, agents }, stored);
+    const turn = turns.findLast(({ state, origin }) => state === "open" && origin !== "none");
+    const tools = [...turns, ...subagents]
+      .flatMap(({ toolCalls }) => toolCalls)
+      .filter(({ status }) => status === "open")
+      .map(({ name, mcpServer, startMs }) => ({ name: toolTitle(name, mcpServer), startMs }));
+    return [
+      {
+        row,
+        /** `null`: the agent waits for the user. */
+        turnStartMs: turn?.startMs ?? null,
+        /** Tool calls that run now. */
+        tools,
+      },
+    ];
+  });
+}
+
+/** More do not fit on a screen. */
+const MAX_RUNNING = 30;

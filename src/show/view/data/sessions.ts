@@ -11,7 +11,7 @@ import type { FilterValues } from "./filter-values.ts";
 import { type RowDeps, toRow } from "./rows.ts";
 import { SHOWN, STARTED } from "./session-sql.ts";
 
-export interface ListQuery {
+interface ListQuery {
   readonly agent?: string;
   readonly repository?: string;
   readonly model?: string;

@@ -9,7 +9,7 @@ import { chartBuckets, checkBarCount } from "./chart-buckets.ts";
 import { type FiguresDeps, type FiguresQuery, firstMs, nameOfKey } from "./figures.ts";
 import { figuresOf } from "./rows.ts";
 
-export interface UsageViewQuery extends FiguresQuery {
+interface UsageViewQuery extends FiguresQuery {
   readonly unit: TimeUnit;
   readonly split: Split;
 }

@@ -1,9 +1,9 @@
 import type { ExportedPage } from "../wire/documents.ts";
 import { Changes } from "./changes/changes.tsx";
 import { EXPORTED } from "./data/exported.ts";
+import { useConnection } from "./data/live.ts";
 import { Home } from "./home/home.tsx";
 import { useRoute } from "./hooks/use-route.ts";
-import { ConnectionStatus } from "./parts/connection-status.tsx";
 import { hrefOf, type Route } from "./route.ts";
 import { SessionView } from "./session/session-view.tsx";
 import { Sessions } from "./sessions/sessions.tsx";
@@ -96,3 +96,22 @@ function View({ view, params }: Route) {
       return <Tools params={params} />;
   }
 }
+
+/** Whether the page is up to date. */
+function ConnectionStatus() {
+  const connection = useConnection();
+  return (
+    <span class={`live ${connection}`} role="status" title={TITLES[connection]}>
+      {TEXTS[connection]}
+    </span>
+  );
+}
+
+const TEXTS = { live: "Live", lost: "Not connected", connecting: "Connecting", paused: "Paused" } as const;
+
+const TITLES = {
+  live: "The page updates automatically",
+  lost: "The server has stopped or does not respond",
+  connecting: "Connecting to the server",
+  paused: "Updates when it is visible again",
+} as const;

@@ -2,8 +2,7 @@ import type { ChangesDocument, UsageFigures } from "../../wire/documents.ts";
 import type { ChangeSort } from "../../wire/params.ts";
 import { Head, ShareHead, type Sorting } from "../figures/table.tsx";
 import { capitalised } from "../text/format.ts";
-import { Change } from "./change.tsx";
-import { ChangeFigures } from "./change-figures.tsx";
+import { Change, ChangeFigures } from "./change.tsx";
 
 interface Props {
   readonly document: ChangesDocument;

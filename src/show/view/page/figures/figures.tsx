@@ -13,7 +13,7 @@ import {
 import { safeText } from "../text/safe-text.ts";
 
 /** What tokens and cost are shown of: figures, or the totals of a session. */
-export type Amounts = Pick<
+type Amounts = Pick<
   UsageFigures,
   "input" | "output" | "cost_usd" | "inputIsLowerBound" | "outputIsLowerBound" | "costIsLowerBound"
 >;

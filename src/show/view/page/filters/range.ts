@@ -21,7 +21,7 @@ interface Chosen extends Days {
 }
 
 /** A period, as the server's parameters. Without a start it begins with the first session, without an end it ends now. */
-export interface Bounds {
+interface Bounds {
   readonly sinceMs?: string;
   readonly untilMs?: string;
 }

@@ -104,6 +104,15 @@ export function readSpans(columns: SpanColumns, untilMs = 0): Spans {
 export const isWorking = ({ flags, kind }: SpanColumns): boolean =>
   flags.some((bits, i) => (bits & FLAG.open) !== 0 && SPAN_KINDS[kind[i] ?? -1] !== "session");
 
+export const KIND_NAMES = {
+  session: "session",
+  turn: "turn",
+  subagent: "subagent",
+  model_call: "model call",
+  tool_call: "tool call",
+  other: "span",
+} as const satisfies Record<SpanKind, string>;
+
 // --- internal ---
 
 const usdOf = (nanoUsd: number | null): number | null => (nanoUsd === null ? null : nanoUsd / 1e9);

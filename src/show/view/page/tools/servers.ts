@@ -29,3 +29,7 @@ export function sumOf(rows: readonly ToolRow[], name: string): ToolRow {
     tool_ms: sum(({ tool_ms }) => tool_ms),
   };
 }
+
+/** `mcp__<server>__<tool>` without the server, which is shown beside it. */
+export const toolName = ({ tool, server }: Pick<ToolRow, "tool" | "server">): string =>
+  server !== null && tool.startsWith(`mcp__${server}__`) ? tool.slice(`mcp__${server}__`.length) : tool;

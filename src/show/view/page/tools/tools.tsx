@@ -6,13 +6,11 @@ import { Tile } from "../figures/figures.tsx";
 import { FigureFilters } from "../filters/figure-filters.tsx";
 import { boundsOfParams } from "../filters/range.ts";
 import { useTitle } from "../hooks/use-title.ts";
-import { NothingInPeriod } from "../parts/nothing-in-period.tsx";
-import { NoSessionsYet, Placeholder } from "../parts/placeholder.tsx";
+import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholder.tsx";
 import type { ViewParams } from "../route.ts";
 import { duration, exact, percent } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
-import { byServer, serverOf, sumOf } from "./servers.ts";
-import { toolName } from "./tool-name.ts";
+import { byServer, serverOf, sumOf, toolName } from "./servers.ts";
 import { ToolTable } from "./tool-table.tsx";
 
 /** Calls, outcomes and durations of each tool, by MCP server and one by one. */

@@ -7,17 +7,13 @@ import { NoPriceNotes } from "../figures/figures.tsx";
 import { FigureFilters } from "../filters/figure-filters.tsx";
 import { boundsOfParams, rangeNamed, unitsOf } from "../filters/range.ts";
 import { useTitle } from "../hooks/use-title.ts";
-import { Check } from "../parts/check.tsx";
-import { NothingInPeriod } from "../parts/nothing-in-period.tsx";
-import { NoSessionsYet, Placeholder } from "../parts/placeholder.tsx";
-import { Select } from "../parts/select.tsx";
+import { Check, Select } from "../parts/fields.tsx";
+import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholder.tsx";
 import { changeParams, type ViewParams } from "../route.ts";
 import { capitalised, dollars, dollarsOnAxis, shortCount, timeZone } from "../text/format.ts";
 import { Chart } from "./chart.tsx";
-import { GroupTable } from "./group-table.tsx";
 import { costSeries, tokenSeries } from "./series.ts";
-import { TimeTable } from "./time-table.tsx";
-import { Totals } from "./totals.tsx";
+import { GroupTable, TimeTable, Totals } from "./tables.tsx";
 
 /** Tokens by kind and cost over time, and by agent, model or repository. */
 export function Usage({ params }: { params: ViewParams }) {
