@@ -170,7 +170,7 @@ function expectSessionSums(db: Database, stored: StoredSession, traceScope: "ses
   expect(summarise(db, stored, { agents }).workMs).toBeCloseTo(view.workMs ?? 0, 3);
   const turns = all.filter((i) => /^Turn \d+$/.test(spans.labelOf(i)));
   const explained = explanation.money.turns.map(
-    ({ of, sums }) => [of, figures(sums.modelCalls, sums.input, sums.output, sums.costNanoUsd)] as const,
+    ({ part, sums }) => [part, figures(sums.modelCalls, sums.input, sums.output, sums.costNanoUsd)] as const,
   );
   const rowsOfTurns = turns.map((i) => [Number(spans.labelOf(i).slice(5)), rowOf(spans, i)] as const);
   const isUsed = ([turn, row]: readonly [number, Figures]): boolean => turn > 0 && sum([row]).some((n) => n > 0);

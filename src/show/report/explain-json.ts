@@ -11,8 +11,8 @@ import { unknownsOf } from "./unknowns.ts";
 /** The whole explanation as a JSON document. Unknown is `null`, never 0. */
 export function explainJson(explanation: Explanation) {
   const { view, time, money, habits, results } = explanation;
-  const shares = <T>(all: readonly Share<T>[], name: (of: T) => Readonly<Record<string, unknown>>) =>
-    all.map(({ of, sums }) => ({ ...name(of), ...sumsJson(sums, view.facts) }));
+  const shares = <T>(all: readonly Share<T>[], nameOf: (part: T) => Readonly<Record<string, unknown>>) =>
+    all.map(({ part, sums }) => ({ ...nameOf(part), ...sumsJson(sums, view.facts) }));
   return {
     ...headJson(view),
     findings: findingsOf(explanation),
@@ -24,7 +24,10 @@ export function explainJson(explanation: Explanation) {
     totals: sumsJson(money.total, view.facts),
     turns: shares(money.turns, (turn) => ({ turn: turn === 0 ? null : turn })),
     models: shares(money.models, (model) => ({ model: model ?? null })),
-    threads: shares(money.threads, (of) => ({ subagent: of.subagent, type: of.subagent ? (of.type ?? null) : null })),
+    threads: shares(money.threads, (thread) => ({
+      subagent: thread.subagent,
+      type: thread.subagent ? (thread.type ?? null) : null,
+    })),
     after: shares(money.causes, (cause) => ({
       after: cause.kind,
       tool: cause.kind === "tool" ? cause.name : null,

@@ -95,18 +95,19 @@ type Doing = { readonly agentId?: string } & (
 
 function worksOf({ calls, toolCalls, subagentList }: SessionView): readonly Work<Doing>[] {
   const parents = new Set(subagentList.flatMap(({ parentCallId }) => parentCallId ?? []));
-  const of = (agentId: string | undefined): { readonly agentId?: string } => (agentId === undefined ? {} : { agentId });
+  const withAgent = (agentId: string | undefined): { readonly agentId?: string } =>
+    agentId === undefined ? {} : { agentId };
   return [
     ...calls
       .filter(({ call }) => call.covers === undefined)
       .map(({ call }): Work<Doing> => {
         const { startMs, endMs, agentId } = call;
-        return { startMs, endMs, isHost: false, value: { kind: "model", call, ...of(agentId) } };
+        return { startMs, endMs, isHost: false, value: { kind: "model", call, ...withAgent(agentId) } };
       }),
     ...toolCalls.map(({ tool }): Work<Doing> => {
       const { startMs, endMs, agentId, callId, spawnedAgentId } = tool;
       const isHost = spawnedAgentId !== undefined || parents.has(callId);
-      return { startMs, endMs, isHost, value: { kind: "tool", tool, ...of(agentId) } };
+      return { startMs, endMs, isHost, value: { kind: "tool", tool, ...withAgent(agentId) } };
     }),
     ...subagentList.map(({ agentId, startMs, endMs }): Work<Doing> => {
       return { startMs, endMs, isHost: true, value: { kind: "subagent", agentId } };

@@ -108,10 +108,10 @@ export function agentReported({ reported, sums }: SessionView): readonly Part[] 
 }
 
 /** The line above the waterfall of a segment. */
-export function segmentTitle(segment: Segment, of: number, idle: Idle): readonly Part[] {
+export function segmentTitle(segment: Segment, segmentCount: number, idle: Idle): readonly Part[] {
   const { ordinal, startOrigin, startMs } = segment;
   return [
-    [{ text: `segment ${ordinal + 1} of ${of}`, style: "bold" }],
+    [{ text: `segment ${ordinal + 1} of ${segmentCount}`, style: "bold" }],
     ...(startOrigin === undefined ? [] : [plain(printable(startOrigin))]),
     plain(localTime(startMs)),
     plain(`open ${duration(activeMs([segment]))}`),

@@ -118,9 +118,9 @@ function shortIds(ids: readonly string[]): (id: string) => string {
 }
 
 function repository({ stored, facts }: SessionSummary): string {
-  const of = facts.repository ?? repositoryOrFolder(undefined, stored.cwd);
-  if (of === undefined) return "";
-  return printable(`${of.name}${of.branch === undefined ? "" : `@${of.branch}`}`);
+  const place = facts.repository ?? repositoryOrFolder(undefined, stored.cwd);
+  if (place === undefined) return "";
+  return printable(`${place.name}${place.branch === undefined ? "" : `@${place.branch}`}`);
 }
 
 const modelCalls = (sums: SessionSummary["sums"], facts: SessionSummary["facts"]): string =>

@@ -18,14 +18,14 @@ export function toExplanation(db: Database, view: SessionView, { agents }: Deps)
   const explanation = explain(db, view, { agents });
   const { time, money, habits } = explanation;
   const [turn] = money.turns
-    .filter(({ of, sums }) => of > 0 && (sums.costNanoUsd ?? 0) > 0)
+    .filter(({ part, sums }) => part > 0 && (sums.costNanoUsd ?? 0) > 0)
     .toSorted((a, b) => (b.sums.costNanoUsd ?? 0) - (a.sums.costNanoUsd ?? 0));
   return {
     kind: "explanation" as const,
     /** The most important first. */
     findings: findingsOf(explanation).slice(0, MAX_FINDINGS),
     time: time === undefined ? null : withoutTools(timeJson(time, view)),
-    expensiveTurn: turn === undefined ? null : { turn: turn.of, cost_usd: usd(turn.sums.costNanoUsd) ?? 0 },
+    expensiveTurn: turn === undefined ? null : { turn: turn.part, cost_usd: usd(turn.sums.costNanoUsd) ?? 0 },
     slowestTool: slowestTool(view),
     /** Tools that were called with the same input again. */
     repeats: habits.repeats
