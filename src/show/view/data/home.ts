@@ -1,4 +1,4 @@
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
