@@ -1,5 +1,6 @@
 import type { Context } from "#config/context.ts";
 import { suggest } from "#kit/suggest.ts";
+import { withOpenUmask } from "#kit/umask.ts";
 import { folderOf } from "#setup/registration/installed-copy.ts";
 import {
   isManaged,
@@ -15,7 +16,6 @@ import { managedHookOf, managedMachine } from "#setup/registration/managed-place
 import { managedDiff, managedPrint } from "#setup/registration/managed-print.ts";
 import { installManagedProgram, removeManagedProgram, unusableNode } from "#setup/registration/managed-program.ts";
 import { type AgentLookup, listed, withUserErrors } from "#setup/registration/settings-edit.ts";
-import { withOpenUmask } from "#setup/registration/umask.ts";
 
 export interface EnableManagedOptions {
   /** Print the files that a machine without any gets. */

@@ -49,7 +49,7 @@ export async function managedFiles(
   }
   const chosen = names.length === 0 ? all : all.filter(({ agent }) => names.includes(agent.source));
   const read = await readSettingsFiles(chosen.map(({ path }) => path));
-  return chosen.map((one, index) => ({ ...one, text: read[index]?.text }));
+  return chosen.map((agent, index) => ({ ...agent, text: read[index]?.text }));
 }
 
 /** The file with our hooks in it. @throws UserError that names the file */
@@ -81,7 +81,7 @@ export async function needRoot(what: string, platform: NodeJS.Platform, otherwis
 }
 
 /** What an agent's line depends on. */
-export type ForLine = Pick<Context, "platform" | "nodePath" | "env">;
+type ForLine = Pick<Context, "platform" | "nodePath" | "env">;
 
 /** What all users' lines start on Windows. */
 export const managedLine = (nodePath: string, context: Pick<Context, "platform" | "env">): WindowsLine => ({
