@@ -5,7 +5,9 @@ import { folderOf } from "#setup/registration/installed-copy.ts";
 import {
   isManaged,
   type ManagedFile,
+  managedDiff,
   managedFiles,
+  managedPrint,
   needRoot,
   withHooks,
   withoutHooks,
@@ -13,7 +15,6 @@ import {
 } from "#setup/registration/managed.ts";
 import { missingFolders, recordFolders, removeMadeFolders } from "#setup/registration/managed-folders.ts";
 import { managedHookOf, managedMachine } from "#setup/registration/managed-places.ts";
-import { managedDiff, managedPrint } from "#setup/registration/managed-print.ts";
 import { installManagedProgram, removeManagedProgram, unusableNode } from "#setup/registration/managed-program.ts";
 import { type AgentLookup, listed, withUserErrors } from "#setup/registration/settings-edit.ts";
 

@@ -1,86 +1,68 @@
 import { unreadFormats } from "#collect/transcripts/unread-formats.ts";
-import { blockedLines, registrationFindings } from "./checks/agents.ts";
-import { bridgeFindings } from "./checks/bridge.ts";
-import {
-  driftFindings,
-  lostFindings,
-  processedFindings,
-  sizeFindings,
-  unfinishedFindings,
-} from "./checks/collector.ts";
-import { endpointFindings } from "./checks/endpoint.ts";
-import { brokenHookFindings, triedHookFindings } from "./checks/hook.ts";
-import {
-  drainFindings,
-  otherUsersFindings,
-  quarantineFindings,
-  queueFindings,
-  unlistableInbox,
-} from "./checks/inbox.ts";
-import { managedHookFindings } from "./checks/managed-hook.ts";
-import { leftoverFindings, nodeFindings, versionFindings } from "./checks/program.ts";
-import { discoveryFindings, projectFindings, settingsFindings } from "./checks/settings.ts";
-import {
-  exposedFindings,
-  fileSystemFindings,
-  foreignFileFindings,
-  ownerFindings,
-  writableFindings,
-} from "./checks/state.ts";
-import { futureFindings, storeFindings, storeLines } from "./checks/store.ts";
+import * as agents from "./checks/agents.ts";
+import * as bridge from "./checks/bridge.ts";
+import * as collector from "./checks/collector.ts";
+import * as endpoint from "./checks/endpoint.ts";
+import * as hook from "./checks/hook.ts";
+import * as inbox from "./checks/inbox.ts";
+import * as managedHook from "./checks/managed-hook.ts";
+import * as program from "./checks/program.ts";
+import * as settings from "./checks/settings.ts";
+import * as state from "./checks/state.ts";
+import * as store from "./checks/store.ts";
 import type { Examined } from "./facts/examined.ts";
 import type { Tried } from "./facts/tried.ts";
 import { onlyInStatus, type Result, type StatusLine } from "./finding.ts";
 
 /** What `doctor` checks on this machine, in its order. The checks of one agent are in `checks/agents.ts`. */
 export const CHECKS = [
-  nodeFindings,
-  writableFindings,
-  foreignFileFindings,
-  exposedFindings,
-  managedHookFindings,
-  brokenHookFindings,
-  triedHookFindings,
-  versionFindings,
-  leftoverFindings,
-  settingsFindings,
-  discoveryFindings,
-  fileSystemFindings,
-  ownerFindings,
-  projectFindings,
-  storeFindings,
-  processedFindings,
-  lostFindings,
-  unfinishedFindings,
-  driftFindings,
-  sizeFindings,
-  drainFindings,
-  otherUsersFindings,
-  queueFindings,
-  quarantineFindings,
-  bridgeFindings,
-  endpointFindings,
-  futureFindings,
+  program.nodeFindings,
+  state.writableFindings,
+  state.foreignFileFindings,
+  state.exposedFindings,
+  managedHook.managedHookFindings,
+  hook.brokenHookFindings,
+  hook.triedHookFindings,
+  program.versionFindings,
+  program.leftoverFindings,
+  settings.settingsFindings,
+  settings.discoveryFindings,
+  state.fileSystemFindings,
+  state.ownerFindings,
+  settings.projectFindings,
+  store.storeFindings,
+  collector.processedFindings,
+  collector.lostFindings,
+  collector.unfinishedFindings,
+  collector.driftFindings,
+  collector.sizeFindings,
+  inbox.drainFindings,
+  inbox.otherUsersFindings,
+  inbox.queueFindings,
+  inbox.quarantineFindings,
+  bridge.bridgeFindings,
+  endpoint.endpointFindings,
+  store.futureFindings,
 ] as const satisfies readonly ((tried: Tried) => Results)[];
 
 /** Those of which `status` prints a summary, and what it says beside them, in its order. They start nothing and ask nobody. */
 export const CHECKS_IN_STATUS = [
-  writableFindings,
-  drainFindings,
-  unlistableInbox,
-  storeLines,
-  foreignFileFindings,
-  brokenHookFindings,
-  registrationFindings,
-  blockedLines,
-  processedFindings,
-  driftFindings,
-  bridgeFindings,
-  lostFindings,
-  queueFindings,
+  state.writableFindings,
+  inbox.drainFindings,
+  inbox.unlistableInbox,
+  store.storeLines,
+  state.foreignFileFindings,
+  hook.brokenHookFindings,
+  agents.registrationFindings,
+  agents.blockedLines,
+  collector.processedFindings,
+  collector.driftFindings,
+  bridge.bridgeFindings,
+  collector.lostFindings,
+  inbox.queueFindings,
   logLines,
   unreadFormatLines,
-  settingsFindings,
+  settings.settingsFindings,
 ] as const satisfies readonly ((examined: Examined) => Results)[];
 
 /** Runs checks one after the other. */
