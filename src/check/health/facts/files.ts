@@ -3,7 +3,7 @@ import { access, open, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Context } from "#config/context.ts";
 import { storeBytes } from "#store/size.ts";
-import type { Facts } from "./shape.ts";
+import type { Facts, Sizes } from "./shape.ts";
 
 /** Whether this access to a path is allowed; `mode` is a constant of node:fs. */
 export const isAccessible = (path: string, mode: number): Promise<boolean> =>
@@ -29,15 +29,6 @@ export async function logOf(path: string): Promise<Facts["log"]> {
   const tail = await readPart(path, (size) => Math.max(0, size - LOG_TAIL_BYTES), LOG_TAIL_BYTES);
   const lines = tail.split("\n").filter((line) => line !== "");
   return { path, exists: existsSync(path), last_lines: lines.slice(-LOG_LINES) };
-}
-
-/** Sizes of the state on disk, in bytes. */
-export interface Sizes {
-  readonly store: number;
-  readonly quarantine: number;
-  readonly log: number;
-  /** Damaged stores that were moved aside: they stay until the user removes them. */
-  readonly damaged: readonly { readonly path: string; readonly bytes: number }[];
 }
 
 /** Measures the state; a file that does not exist has 0 bytes. */

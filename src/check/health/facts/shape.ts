@@ -1,6 +1,5 @@
 import type { BridgeFileJson } from "#collect/bridge/json.ts";
 import type { FailedStep } from "#store/failures.ts";
-import type { Sizes } from "./files.ts";
 import type { SelfStatus } from "./self-telemetry.ts";
 
 /** Everything that `status` knows, as `--json` prints it. */
@@ -164,4 +163,13 @@ export interface Delivery {
   readonly size_limit: number | null;
   /** Until then drains of hooks send nothing, because recent requests failed or the backend asked to wait. `null`: no delay. */
   readonly not_before: string | null;
+}
+
+/** Sizes of the state on disk, in bytes. */
+export interface Sizes {
+  readonly store: number;
+  readonly quarantine: number;
+  readonly log: number;
+  /** Damaged stores that were moved aside: they stay until the user removes them. */
+  readonly damaged: readonly { readonly path: string; readonly bytes: number }[];
 }
