@@ -19,8 +19,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { findAgent } from "#agents/registry.ts";
-import { agentReports } from "#check/health/doctor/agents.ts";
-import { collectStatus } from "#check/health/status/facts.ts";
+import { agentReports } from "#check/health/checks/agents.ts";
+import { collectStatus } from "#check/health/examine.ts";
 import { doctor } from "#commands/doctor.ts";
 import { enable } from "#commands/enable.ts";
 import type { Context } from "#config/context.ts";
@@ -658,7 +658,7 @@ test("reports findings of an agent's own check, in several settings files, and a
   const status = { source: "rover", title: "Rover", registrations: [registration], managed: null, blocked: [] };
   const { context } = settledContext();
   const lookup = { list: async () => [rover], find: async () => rover };
-  const [report] = await agentReports([status], { of: () => undefined, newestMs: undefined }, context, lookup);
+  const [report] = await agentReports([status], new Map(), context, lookup);
   expect(report?.findings.map(({ level, text }) => `${level}: ${text}`)).toEqual([
     "remark: registered, but its program was not found",
     `ok: registered in ${files[0]} and ${files[1]} (user, 1 event)`,

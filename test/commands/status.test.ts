@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { allAgents, findAgent } from "#agents/registry.ts";
-import type { Status } from "#check/health/status/shape.ts";
+import type { Status } from "#check/health/facts/shape.ts";
 import { disable } from "#commands/disable.ts";
 import { drainDeps } from "#commands/drain-deps.ts";
 import { enable } from "#commands/enable.ts";

@@ -20,7 +20,7 @@ import { type StoredSessionFacts, sessionFacts, sessionsIn, type TimeRange } fro
 import { rereadTranscripts, type StoreQuery, type TranscriptContext } from "./transcripts.ts";
 
 /** What to compare. */
-export interface Comparison {
+interface Comparison {
   /** One session by its name; without it all of the range. */
   readonly session: string | undefined;
   readonly range: TimeRange;

@@ -103,11 +103,11 @@ export async function unusableNode({
  * write, also in folders that they make at the top of a disk, and version managers install below one user's profile.
  */
 export async function outsideProgramFiles(path: string): Promise<string | undefined> {
-  const isIn = (one: string) =>
-    PROGRAM_FILES.some((folder) => win32.normalize(one).toLowerCase().startsWith(`${folder.toLowerCase()}\\`));
+  const isIn = (file: string) =>
+    PROGRAM_FILES.some((folder) => win32.normalize(file).toLowerCase().startsWith(`${folder.toLowerCase()}\\`));
   const target = await realpath(path).catch(() => undefined);
   if (target === undefined) return "it does not exist";
-  const outside = [path, target].find((one) => !isIn(one));
+  const outside = [path, target].find((file) => !isIn(file));
   if (outside === undefined) return undefined;
   const leads = outside === path ? "it" : `it leads to ${outside}, which`;
   return `${leads} is not in ${PROGRAM_FILES[0]}, where only administrators can write`;

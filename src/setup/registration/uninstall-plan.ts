@@ -30,7 +30,7 @@ export interface UninstallPlan {
   readonly managed: readonly string[];
 }
 
-export interface Registered {
+interface Registered {
   readonly plan: DisablePlan;
   /** `undefined` in user scope. */
   readonly project: string | undefined;
@@ -55,10 +55,11 @@ export async function planUninstall(
     failed.push(agent.source);
     complain(error);
   };
-  const plans = await forEachAgent(known, onFailure, async (one) => {
-    const there = one.project === undefined ? context : { ...context, cwd: one.project };
-    const plan = await planDisable(one, one.project === undefined ? "user" : "project", there);
-    return { plan, project: one.project };
+  const plans = await forEachAgent(known, onFailure, async (enabled) => {
+    const { project } = enabled;
+    const there = project === undefined ? context : { ...context, cwd: project };
+    const plan = await planDisable(enabled, project === undefined ? "user" : "project", there);
+    return { plan, project };
   });
   const stackDir = join(dirname(places.configPath), "stack");
   return {
@@ -83,10 +84,10 @@ export async function planUninstall(
 /** What will be removed, one line each; empty if there is nothing. */
 export function planLines(plan: UninstallPlan, isPurge: boolean): readonly string[] {
   return [
-    ...plan.registrations.map(({ plan: one, project }) => {
-      const paths = changedPaths(one);
+    ...plan.registrations.map(({ plan: registration, project }) => {
+      const paths = changedPaths(registration);
       const where = paths.length > 0 ? `from ${listed(paths)}` : "(already gone, only the record of it is left)";
-      return `the hooks of ${one.agent.title} ${where}${project === undefined ? "" : ` in ${project}`}`;
+      return `the hooks of ${registration.agent.title} ${where}${project === undefined ? "" : ` in ${project}`}`;
     }),
     ...plan.wrappers.map((path) => `the wrapper ${path}`),
     ...(plan.programs.length > 0 ? [`the hook program: ${listed(plan.programs)}`] : []),
@@ -100,18 +101,18 @@ export function planLines(plan: UninstallPlan, isPurge: boolean): readonly strin
 
 async function registrationsToCheck(context: Context, agents: AgentLookup) {
   const records = (await allRecords(context.places.backupDir)).filter(({ agent }) => agent !== RECORDED_AS);
-  const user = (await installableAgents("user", agents)).map((one) => ({
-    ...one,
+  const user = (await installableAgents("user", agents)).map((installable) => ({
+    ...installable,
     project: undefined as string | undefined,
-    isRecorded: records.some(({ agent }) => agent === one.agent.source),
+    isRecorded: records.some(({ agent }) => agent === installable.agent.source),
   }));
   const byProject = new Map<string, InstallableAgent & { project: string; isRecorded: boolean }>();
   const inProjects = await installableAgents("project", agents);
   for (const record of records) {
-    const one = inProjects.find(({ agent }) => agent.source === record.agent);
+    const installable = inProjects.find(({ agent }) => agent.source === record.agent);
     for (const { scope, project = context.cwd } of holdersOf(record)) {
-      if (one === undefined || scope !== "project") continue;
-      byProject.set(`${record.agent}\n${project}`, { ...one, project, isRecorded: true });
+      if (installable === undefined || scope !== "project") continue;
+      byProject.set(`${record.agent}\n${project}`, { ...installable, project, isRecorded: true });
     }
   }
   return [...user, ...byProject.values()];
