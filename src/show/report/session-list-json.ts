@@ -12,6 +12,16 @@ export const summaryJson = (summary: SessionSummary) => ({
   turns: summary.turns,
   prompts: summary.prompts,
   subagents: summary.subagents,
-  tool_calls: { total: toolCallCount(summary.tools), ...Object.fromEntries(summary.tools) },
+  tool_calls: toolCallsJson(summary.tools),
   totals: sumsJson(summary.sums, summary.facts),
+});
+
+// --- internal ---
+
+/** How many tool calls there are, and how many of each status. */
+const toolCallsJson = (
+  tools: SessionSummary["tools"],
+): { readonly total: number; readonly [status: string]: number } => ({
+  total: toolCallCount(tools),
+  ...Object.fromEntries(tools),
 });
