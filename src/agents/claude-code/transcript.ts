@@ -2,7 +2,7 @@
 import { isAbsolute, join } from "node:path";
 import type { Offset } from "#core/model/transcript.ts";
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
-import { readSmall } from "#kit/open.ts";
+import { readSmallSync } from "#kit/open.ts";
 import { asString } from "../shared/payload/json.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
 import { lineContent } from "./content.ts";
@@ -44,8 +44,8 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
   };
   for await (const { state, isFirst, isFresh: _, ...batch } of readLines(file, from, options, rules)) {
     if (isFirst && agentId !== undefined) {
-      const meta = await readSmall(metaPath(path), MAX_META_BYTES, roots);
-      batch.entries.unshift(subagentEntry(agentId, meta?.bytes, firstMs ?? state.timeMs));
+      const meta = readSmallSync(metaPath(path), MAX_META_BYTES, roots);
+      batch.entries.unshift(subagentEntry(agentId, meta, firstMs ?? state.timeMs));
     }
     yield batch;
   }

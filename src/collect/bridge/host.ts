@@ -38,7 +38,7 @@ import { runCommand } from "./run-command.ts";
 export const MAX_ATTEMPTS = 10;
 
 /** How long a command is not started after this many failures in a row: 1 s, 2 s, 4 s … at most five minutes. In milliseconds. */
-export const backOffMs = (failures: number): number => Math.min(1_000 * 2 ** Math.min(failures - 1, 20), 300_000);
+const backOffMs = (failures: number): number => Math.min(1_000 * 2 ** Math.min(failures - 1, 20), 300_000);
 
 type Served = Pick<BridgeCommandState, "id" | "path" | "command">;
 

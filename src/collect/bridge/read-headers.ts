@@ -11,7 +11,7 @@ import { runCommand } from "./run-command.ts";
 import { systemEnvironment } from "./system-environment.ts";
 
 /** Where the program runs, as in `Context`. */
-export interface ReaderPlaces {
+interface ReaderPlaces {
   readonly home: string;
   readonly stateDir: string;
 }

@@ -34,7 +34,7 @@ export interface RegistrationFile {
 }
 
 /** A registration file that is never used as it is. */
-export interface RefusedFile {
+interface RefusedFile {
   readonly path: string;
   readonly problem: string;
 }

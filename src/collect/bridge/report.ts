@@ -25,7 +25,7 @@ export interface BridgeFile {
 }
 
 /** The user whom this process runs as. */
-export function runnerOf({ env, platform }: Pick<Context, "env" | "platform">): Runner {
+function runnerOf({ env, platform }: Pick<Context, "env" | "platform">): Runner {
   const sudo = env["SUDO_UID"] ?? "";
   return { uid: ownUid(platform), ...(/^\d{1,10}$/.test(sudo) && { sudoUid: Number(sudo) }) };
 }

@@ -17,7 +17,7 @@ export interface CommandRun {
 }
 
 /** `undefined`: it exited with 0; otherwise the reason why the envelope counts as not accepted. */
-export type CommandFailure = string | undefined;
+type CommandFailure = string | undefined;
 
 /**
  * Runs a command in the system's shell, in its own process group and with nothing of this process but the given environment. When it

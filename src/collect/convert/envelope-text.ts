@@ -9,7 +9,7 @@ import { fileUriOf } from "#kit/file-uri.ts";
 import { stripEventNames } from "#store/capture/strip-names.ts";
 
 /** How an envelope is written. */
-export interface EnvelopeForm {
+interface EnvelopeForm {
   /** The text of OpenHook v0.1, setting `openhook.text`. */
   readonly text: EnvelopeText;
   /**

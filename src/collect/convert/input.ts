@@ -16,7 +16,7 @@ export interface Unreadable {
   readonly reason: string;
 }
 
-export interface Given {
+interface Given {
   /** For payloads that do not name their agent. */
   readonly source?: string;
   readonly event?: string;

@@ -24,7 +24,7 @@ const place = {
 } as const satisfies Record<EnvelopeText, object>;
 
 /** Types that each text defines. */
-export const TYPES_OF_TEXT: Readonly<Record<EnvelopeText, readonly string[]>> = {
+const TYPES_OF_TEXT: Readonly<Record<EnvelopeText, readonly string[]>> = {
   cwd: LIFECYCLE_TYPES,
   context: ENVELOPE_TYPES,
 };

@@ -44,7 +44,7 @@ import { adviceOn } from "./delivery-advice.ts";
 import { deliverySettings, destinationsOf, metricRows, rowAtLevel, rowsOf } from "./delivery-rows.ts";
 import { areMetricsDue } from "./self-gauges.ts";
 
-export interface DeliverOptions {
+interface DeliverOptions {
   /** The user started the drain: retry backends that failed recently, and spans that were refused, immediately. */
   readonly isEager?: boolean;
 }

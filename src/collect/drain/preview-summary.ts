@@ -13,7 +13,7 @@ import { printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import type { Preview } from "./preview.ts";
 
 /** What a preview contains: numbers, and names of attributes without their values. */
-export interface PreviewSummary {
+interface PreviewSummary {
   readonly signals: Readonly<Record<OtlpSignal, SignalSummary>>;
   /** Spans by kind, e.g. `tool_call`. */
   readonly spans: ReadonlyMap<string, number>;
@@ -28,7 +28,7 @@ export interface PreviewSummary {
   readonly other: readonly string[];
 }
 
-export interface SignalSummary {
+interface SignalSummary {
   /** Without credentials; `null` if the signal is not sent. */
   readonly url: string | null;
   /** Why it is not sent. */

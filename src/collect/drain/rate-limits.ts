@@ -12,7 +12,7 @@ import { latestFileOf } from "#store/positions.ts";
 import type { Drain } from "./context.ts";
 
 /** A rate limit, and the agent that reported it. */
-export interface AgentLimit extends RateLimit {
+interface AgentLimit extends RateLimit {
   readonly agent: string;
 }
 

@@ -8,7 +8,7 @@ import { adapt } from "../payload/adapt.ts";
 import type { Drain } from "./context.ts";
 
 /** How far a version of this program is with retrying what was quarantined before; stored, and read by `status`. */
-export interface QuarantineRetry {
+interface QuarantineRetry {
   readonly version: string;
   /** Sources of its cards: another set can recognise more. */
   readonly sources: string;

@@ -2,7 +2,7 @@ import type { Agent } from "#core/model/agent.ts";
 import type { ImportReport } from "./run.ts";
 
 /** What an import would read. */
-export interface PastSessions {
+interface PastSessions {
   readonly sessions: number;
   readonly bytes: number;
   /** Titles of the agents that have some. */

@@ -19,7 +19,7 @@ export interface ReadOptions {
   readonly signal: AbortSignal;
 }
 
-export interface ImportProgress {
+interface ImportProgress {
   readonly sessions: number;
   readonly ofSessions: number;
   readonly bytes: number;

@@ -24,7 +24,7 @@ export interface Readers {
 }
 
 /** The settings with which threads read. */
-export interface ReaderSettings {
+interface ReaderSettings {
   readonly redaction: Parameters<typeof import("#core/privacy/protection.ts").protectionOf>[0];
   readonly home: string;
 }

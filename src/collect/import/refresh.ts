@@ -7,14 +7,14 @@ import { type Found, findSessions, type Known, readKnown } from "./find.ts";
 import type { ImportOptions } from "./run.ts";
 
 /** What a command that shows sessions did before it showed them. */
-export interface Refreshed {
+interface Refreshed {
   /** Number of sessions that were new or had grown, and are in the store now. */
   readonly imported: number;
   /** What does not fit into the time, so that a process in the background has to do it. */
   readonly behind?: Behind;
 }
 
-export interface RefreshOptions {
+interface RefreshOptions {
   /** Environment variables that set the agents' folders. */
   readonly env: ImportOptions["env"];
   readonly spent: Spent;

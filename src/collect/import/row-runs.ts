@@ -34,7 +34,7 @@ export interface RowTool {
   readonly run: RowRun;
 }
 
-export interface RowRuns {
+interface RowRuns {
   readonly runs: readonly RowRun[];
   readonly tools: readonly RowTool[];
 }

@@ -9,7 +9,7 @@ import type { Exported } from "./export.ts";
 import type { AgentImport } from "./import-counts.ts";
 import type { ImportReport } from "./run.ts";
 
-export interface ImportOutput {
+interface ImportOutput {
   readonly report: ImportReport;
   readonly agents: readonly Agent[];
   /** Agents that the user named; empty: all. */

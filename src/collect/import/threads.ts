@@ -14,8 +14,8 @@ export function readersFor(drain: Drain, bytes: number, context: Context): Reade
 
 // --- internal ---
 
-/** A thread costs 0.3 to 0.4 s of processor time. Below this, one thread reads everything in about two seconds. */
-const MIN_BYTES_FOR_THREADS = 320 << 20;
+/** A thread costs 0.3 to 0.4 s of processor time. Below this, one thread reads everything in about half a second. */
+const MIN_BYTES_FOR_THREADS = 128 << 20;
 /** More threads wait for each other, and each takes memory. */
 const MAX_THREADS = 4;
 

@@ -4,7 +4,7 @@ const DRAIN_OPTIONS = ["yes", "if-waiting", "soon", "no"] as const;
 export type DrainOption = (typeof DRAIN_OPTIONS)[number];
 
 /** The options on the hook's command line. */
-export interface HookOptions {
+interface HookOptions {
   readonly source?: string;
   readonly event?: string;
   /** Empty: print nothing, even if the agent's card has a reply. */

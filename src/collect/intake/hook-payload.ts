@@ -5,7 +5,7 @@ import { FIRST_BYTE_TIMEOUT_MS, type PayloadEnd, READ_TIMEOUT_MS } from "./inbox
 export type Stdin = Readable & { readonly isTTY?: boolean | undefined };
 
 /** A payload in pieces, and how reading it ended. */
-export interface ReadPayload {
+interface ReadPayload {
   readonly chunks: readonly Buffer[];
   readonly end: PayloadEnd;
 }

@@ -2,14 +2,14 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from "node:path";
 
 /** What the hooks of one session have in common. */
-export interface SessionStart {
+interface SessionStart {
   /** Pid of the parent of the hook that reported the start. */
   readonly ppid: number;
   readonly startMs: number;
 }
 
 /** One hook on Windows. */
-export interface WindowsHook {
+interface WindowsHook {
   readonly stateDir: string;
   readonly source: string;
   readonly cwd: string;

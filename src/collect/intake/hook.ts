@@ -34,7 +34,7 @@ import {
 } from "./inbox-file.ts";
 
 /** The hook's process. */
-export interface HookIo {
+interface HookIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Names of the environment variables to record. hook.sh has the same list. */
   readonly variables: readonly string[];
@@ -50,7 +50,7 @@ export interface HookIo {
 }
 
 /** Where the hook writes, and what it starts a drain with. Absolute paths. */
-export interface HookPlaces {
+interface HookPlaces {
   readonly stateDir: string;
   readonly inboxDir: string;
   readonly nodePath: string;

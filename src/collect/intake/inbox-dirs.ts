@@ -79,7 +79,7 @@ export const isLost = ({ name, isFile, isEmpty }: InboxEntry): boolean => isFile
 export const msOf = (ns: bigint): number => Number(ns / 1_000_000n);
 
 /** Numbers of files by directory. */
-export interface InboxCounts {
+interface InboxCounts {
   readonly inbox: number;
   readonly claimed: number;
   readonly quarantined: number;

@@ -60,7 +60,7 @@ export const STARTUP_VARIABLES: readonly string[] = [
  * the agent or to its repository: a preloaded module runs foreign code, and is not found from a drain's working directory.
  * `scripts/hook-variables.mjs` writes this list into hook.sh and our plugins.
  */
-export const ALLOWED_NODE_OPTIONS: readonly string[] = [
+const ALLOWED_NODE_OPTIONS: readonly string[] = [
   "--use-*-ca",
   "--use-env-proxy",
   "--network-family-*",
@@ -101,7 +101,7 @@ export const GONE_AFTER_MS = 7 * 24 * 3_600_000;
 /** How reading stdin ended: at its end; when time was up; at the size bound, or by a failed write. */
 export type PayloadEnd = "whole" | "late" | "cut";
 
-export interface Head {
+interface Head {
   readonly source?: string | undefined;
   readonly event?: string | undefined;
   readonly ppid: number;
@@ -160,13 +160,13 @@ export interface HookOrigin {
 }
 
 /** Identifies one process of one running system. */
-export interface ProcessName {
+interface ProcessName {
   readonly pid: number;
   /** Its start time in the system's unit. */
   readonly start: string;
 }
 
-export interface FileEnd extends HookOrigin {
+interface FileEnd extends HookOrigin {
   readonly end: PayloadEnd;
   readonly parentStart?: string;
   /** Length of the end line. */

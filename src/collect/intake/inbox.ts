@@ -34,7 +34,7 @@ export interface InboxProblem {
 }
 
 /** What `claim` needs beside the directories. */
-export interface ClaimOptions {
+interface ClaimOptions {
   /** Milliseconds since the epoch; distinguishes a running intake from one that was killed. */
   readonly now: () => number;
   /** Called for every file that is quarantined or left. The others are still claimed. */

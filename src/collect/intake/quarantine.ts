@@ -22,7 +22,7 @@ export async function quarantine(
 }
 
 /** Why a file was quarantined, for the file beside it. */
-export interface Reason {
+interface Reason {
   readonly reason: string;
   readonly facts?: IntakeFacts | undefined;
   readonly atMs: number;

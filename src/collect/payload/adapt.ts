@@ -17,14 +17,14 @@ export type Adapted = ConvertedPayload | UnneededPayload | RefusedPayload;
 /** A payload that is stored or counted. */
 export type AdaptedPayload = ConvertedPayload | UnneededPayload;
 
-export interface ConvertedPayload extends PayloadParts {
+interface ConvertedPayload extends PayloadParts {
   readonly outcome: "converted";
   /** At least one. */
   readonly events: readonly Event[];
 }
 
 /** A payload of an event that the card knows and does not need. */
-export interface UnneededPayload extends PayloadParts {
+interface UnneededPayload extends PayloadParts {
   readonly outcome: "ignored";
   readonly events: readonly never[];
   /** The card's name of the event. */

@@ -12,7 +12,7 @@ import { timeMsOf } from "#core/rules/event.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
 
 /** What a payload shows of commits and changes: entries, and its event with the number of commits that the call certainly made. */
-export interface FoundChanges {
+interface FoundChanges {
   readonly events: readonly Event[];
   readonly entries: readonly TranscriptEntry[];
 }

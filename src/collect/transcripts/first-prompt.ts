@@ -6,7 +6,7 @@ import type { StoredSession } from "#store/sessions.ts";
 import { filesOfSession } from "./session-files.ts";
 
 /** Where to read. */
-export interface PromptQuery {
+interface PromptQuery {
   readonly home: string;
   /** Folders of its agent. Files outside them are not read. */
   readonly roots: readonly string[];

@@ -197,7 +197,7 @@ async function* readBatches(
       endBytes = position + start;
     }
     if (openBytes === 0) {
-      for (const line of linesIn(chunk, start, bytesRead, shortener)) {
+      for (const line of shortener?.lines(start, bytesRead) ?? linesIn(chunk, start, bytesRead)) {
         const length = line.end - line.start;
         if (length > maxLineBytes) tooLong++;
         else if (length > 0) lines.push(line);
@@ -230,13 +230,7 @@ async function* readBatches(
 const markLength = (head: Buffer): number =>
   head.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 
-function* linesIn(
-  chunk: Buffer,
-  from: number,
-  to: number,
-  shortener: Shortener | undefined,
-): Generator<PlacedLine, void, void> {
-  if (shortener !== undefined) return yield* shortener.lines(from, to);
+function* linesIn(chunk: Buffer, from: number, to: number): Generator<PlacedLine, void, void> {
   let start = from;
   for (let at = chunk.indexOf(NEWLINE, from); at !== -1 && at < to; at = chunk.indexOf(NEWLINE, at + 1)) {
     yield new ChunkLine(chunk, start, at);
