@@ -77,7 +77,7 @@ function toShown(span: SessionSpan): Shown {
     name: nameOf(record, kind),
     ordinal: kind === "session" ? (numberAt(record, semconv.OPENHOOK_SEGMENT) ?? 0) : 0,
     isPrompted: kind === "turn" && isPrompted(record),
-    detail: [...detailsOf(span, kind)].join(", "),
+    detail: detailOf(span, kind),
     flags: flagsOf(span),
   };
 }
@@ -120,17 +120,18 @@ function nameOf(record: SpanRecord, kind: SpanKind): string {
 }
 
 /** What is notable about a span, in words. */
-function* detailsOf({ record, open }: SessionSpan, kind: SpanKind): Generator<string> {
-  if (textAt(record, semconv.OPENHOOK_TURN_ORIGIN) === "machine") yield "by machine";
-  const startOrigin = textAt(record, semconv.OPENHOOK_START_ORIGIN);
-  if (kind === "session" && startOrigin !== undefined) yield startOrigin;
-  if (record.status.code === "error") yield failureOf(record);
+function detailOf({ record, open }: SessionSpan, kind: SpanKind): string {
+  const details: string[] = [];
+  if (textAt(record, semconv.OPENHOOK_TURN_ORIGIN) === "machine") details.push("by machine");
+  if (kind === "session") details.push(textAt(record, semconv.OPENHOOK_START_ORIGIN) ?? "");
+  if (record.status.code === "error") details.push(failureOf(record));
   const exitCode = numberAt(record, semconv.PROCESS_EXIT_CODE) ?? 0;
-  if (exitCode !== 0) yield `exit ${exitCode}`;
-  if (textAt(record, semconv.OPENHOOK_TOOL_STATUS) === "unfinished") yield "unfinished";
-  else if (open) yield "running";
+  if (exitCode !== 0) details.push(`exit ${exitCode}`);
+  if (textAt(record, semconv.OPENHOOK_TOOL_STATUS) === "unfinished") details.push("unfinished");
+  else if (open) details.push("running");
   const failedRequests = record.events.filter((event) => event.name === "openhook.model_error").length;
-  if (failedRequests > 0) yield plural(failedRequests, "failed request");
+  if (failedRequests > 0) details.push(plural(failedRequests, "failed request"));
+  return details.filter((detail) => detail !== "").join(", ");
 }
 
 function failureOf(record: SpanRecord): string {
