@@ -73,7 +73,7 @@ function callsUsageIn(usage: unknown): CallsUsage | undefined {
     cacheRead: asCount(u?.["cachedReadTokens"]),
     cacheWrite: asCount(u?.["cacheCreationTokens"]),
     reasoning: asCount(u?.["reasoningTokens"]),
-  } as TokenUsage);
+  });
   return Object.keys(tokens).length === 0 ? undefined : withCalls(tokens, asCount(u?.["modelCalls"]));
 }
 
