@@ -1,29 +1,32 @@
 import type { ExportedSpan, SettledSubagent, SettledTurn, Subagent, Turn } from "#core/model/session.ts";
 import type { Database, Row } from "./database.ts";
+import { insertRow } from "./rows.ts";
 
 // Settled turns and subagents as rows. One that continues after it was settled stays one row, with more parts.
 
 /** Stores a closed turn, or a further part of it. */
 export function putTurn(db: Database, sessionNumber: number, turn: Turn): void {
-  db.prepare(
-    `INSERT INTO turns
-       (session, key, segment, origin, state, start_ms, end_ms, prompt_length, hook_seen, parts, span_key, span_segment)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (session, key) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms),
+  const row = {
+    session: sessionNumber,
+    key: baseKey(turn.key),
+    segment: turn.segment,
+    origin: turn.origin,
+    state: turn.state,
+    start_ms: turn.startMs,
+    end_ms: turn.endMs,
+    prompt_length: turn.promptLength,
+    hook_seen: turn.hasHookPrompt,
+    parts: partsUpTo(turn.key),
+    span_key: turn.isLate ? undefined : (turn.exportedKey ?? turn.key),
+    span_segment: turn.isLate ? undefined : turn.segment,
+  };
+  insertRow(
+    db,
+    "turns",
+    row,
+    `ON CONFLICT (session, key) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms),
        hook_seen = max(hook_seen, excluded.hook_seen), span_key = coalesce(excluded.span_key, span_key),
        span_segment = coalesce(excluded.span_segment, span_segment)`,
-  ).run(
-    sessionNumber,
-    baseKey(turn.key),
-    turn.segment,
-    turn.origin,
-    turn.state,
-    turn.startMs,
-    turn.endMs,
-    turn.promptLength ?? null,
-    turn.hasHookPrompt ? 1 : 0,
-    partsUpTo(turn.key),
-    ...(turn.isLate ? [null, null] : [turn.exportedKey ?? turn.key, turn.segment]),
   );
 }
 
@@ -39,25 +42,26 @@ export function renameTurn(db: Database, sessionNumber: number, from: string, to
 }
 
 /** Stores a closed subagent, or a further part of it. */
-export function putSubagent(db: Database, sessionNumber: number, s: Subagent): void {
-  db.prepare(
-    `INSERT INTO subagents
-       (session, agent_id, agent_type, segment, turn_key, parent_call_id, start_ms, end_ms, parts, span_key, span_segment)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (session, agent_id) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms),
+export function putSubagent(db: Database, sessionNumber: number, subagent: Subagent): void {
+  const row = {
+    session: sessionNumber,
+    agent_id: subagent.agentId,
+    agent_type: subagent.agentType,
+    segment: subagent.segment,
+    turn_key: subagent.turnKey,
+    parent_call_id: subagent.parentCallId,
+    start_ms: subagent.startMs,
+    end_ms: subagent.endMs,
+    parts: partsUpTo(subagent.key),
+    span_key: subagent.exportedKey ?? subagent.key,
+    span_segment: subagent.segment,
+  };
+  insertRow(
+    db,
+    "subagents",
+    row,
+    `ON CONFLICT (session, agent_id) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms),
        span_key = excluded.span_key, span_segment = excluded.span_segment`,
-  ).run(
-    sessionNumber,
-    s.agentId,
-    s.agentType ?? null,
-    s.segment,
-    s.turnKey ?? null,
-    s.parentCallId ?? null,
-    s.startMs,
-    s.endMs,
-    partsUpTo(s.key),
-    s.exportedKey ?? s.key,
-    s.segment,
   );
 }
 

@@ -1,5 +1,5 @@
 import type { EntryOf } from "#core/model/transcript.ts";
-import { isLostCall } from "#core/rules/lost-calls.ts";
+import { isLostCall } from "#core/rules/calls.ts";
 import { isCoveredBy } from "#core/rules/removed-calls.ts";
 import { spanIdOf } from "#core/telemetry/ids.ts";
 import { plural } from "#kit/text/figures.ts";

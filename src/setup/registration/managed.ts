@@ -5,7 +5,7 @@ import type { Context } from "#config/context.ts";
 import { removeFile, writeFileAtomic } from "#config/files.ts";
 import type { Agent, HookCommand } from "#core/model/agent.ts";
 import type { ManagedInstaller } from "#core/model/managed.ts";
-import { meantAgent } from "#core/rules/meant-agent.ts";
+import { meantAgent } from "#core/rules/cards.ts";
 import { suggest } from "#kit/suggest.ts";
 import { UserError } from "#kit/user-error.ts";
 import { windowsArgs } from "./hook-program.ts";

@@ -4,7 +4,7 @@ import type { Context } from "#config/context.ts";
 import { FileError, readFileIfAny, refuseOdd } from "#config/files.ts";
 import type { Agent } from "#core/model/agent.ts";
 import type { Installer, InstallTarget, SettingsText } from "#core/model/installer.ts";
-import { meantAgent } from "#core/rules/meant-agent.ts";
+import { meantAgent } from "#core/rules/cards.ts";
 import { suggest, suggestAnywhere } from "#kit/suggest.ts";
 import { UserError } from "#kit/user-error.ts";
 

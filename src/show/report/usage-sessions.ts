@@ -1,4 +1,4 @@
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import type { Database } from "#store/database.ts";
 import { NAMES_UNREAD } from "#store/failures.ts";
 import { type Columns, fromTimeUnits, jsonRows, timeUnits } from "#store/json-rows.ts";

@@ -1,5 +1,5 @@
 import type { Repository } from "#core/model/session.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { type RepositoryNames, repositoryNames, repositoryOrFolder } from "../../report/repositories.ts";

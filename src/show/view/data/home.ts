@@ -1,4 +1,4 @@
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import type { Database } from "#store/database.ts";
 import { subscribedAgents } from "../../report/list-price.ts";
 import { noPriceNotes, unpricedModels } from "../../report/no-price.ts";

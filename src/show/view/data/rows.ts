@@ -1,5 +1,5 @@
 import type { Subscriptions } from "#core/model/rate-limit.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { pricelessOf } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
