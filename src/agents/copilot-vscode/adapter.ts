@@ -8,6 +8,8 @@ import {
   CLAUDE_EVENTS,
   CLAUDE_LIKE,
   callIdIn,
+  FAMILY_FIELDS,
+  FAMILY_NOT_NEEDED,
   outcomeIn,
   promptIn,
   toolEnd,
@@ -15,7 +17,6 @@ import {
 } from "../shared/payload/claude-like.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString, asTimeMs, first } from "../shared/payload/json.ts";
-import { FAMILY_FIELDS, FAMILY_NOT_NEEDED } from "../shared/payload/known.ts";
 import { VSCODE_NAMES } from "./own-names.ts";
 
 export const adapter = adapterOf({

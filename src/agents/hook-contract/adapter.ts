@@ -9,12 +9,11 @@ import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { adapterOf } from "../shared/payload/adapter-of.ts";
-import { CLAUDE_EVENTS, CLAUDE_LIKE } from "../shared/payload/claude-like.ts";
+import { CLAUDE_EVENTS, CLAUDE_LIKE, FAMILY_FIELDS, FAMILY_NOT_NEEDED } from "../shared/payload/claude-like.ts";
 import { contentOfEvents } from "../shared/payload/content.ts";
 import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
-import { FAMILY_FIELDS, FAMILY_NOT_NEEDED } from "../shared/payload/known.ts";
 import {
   absolutePath,
   eventOf,

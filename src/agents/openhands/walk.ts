@@ -22,7 +22,7 @@ export const KINDS: readonly string[] =
   ObservationEvent PauseEvent StreamingDeltaEvent SystemPromptEvent TokenEvent UserRejectObservation`.split(/\s+/);
 
 /** The conversation that is read. */
-export interface Conversation {
+interface Conversation {
   /** Set for a subagent's. */
   readonly agentId: string | undefined;
   /** For answers whose usage is never written. */
