@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeGuard, SECURITY_HEADERS } from "#show/view/guard.ts";
 import { SORTS } from "#show/view/wire/sessions.ts";
 import { filesOf, openDatabase } from "#store/database.ts";
-import { MIGRATIONS } from "#store/migrations.ts";
+import { SCHEMA_VERSION } from "#store/schema-version.const.ts";
 import { ensureSession, updateSession } from "#store/sessions.ts";
 import { clockAt } from "../support/clock.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
@@ -587,8 +587,8 @@ describe("a store that is missing, damaged, or from another version", () => {
 
   test("a newer and an older store are errors with their remedies", async () => {
     for (const [version, advice] of [
-      [MIGRATIONS.length + 1, "update openhook-otel"],
-      [1, "openhook-otel drain"],
+      [SCHEMA_VERSION + 1, "update openhook-otel"],
+      [1, "openhook-otel import"],
     ] as const) {
       const { status, body } = await at((inbox) => {
         const db = openDatabase(inbox.places.storePath);

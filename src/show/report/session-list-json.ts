@@ -7,7 +7,7 @@ export const summaryJson = (summary: SessionSummary) => ({
   ...endJson(summary.segments.at(-1)),
   open: isOpen(summary),
   active_ms: activeMs(summary.segments),
-  work_ms: summary.workMs ?? null,
+  work_ms: summary.workMs,
   segments: summary.segments.length,
   turns: summary.turns,
   prompts: summary.prompts,

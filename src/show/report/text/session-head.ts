@@ -40,7 +40,7 @@ export function identity({ stored, facts }: SessionView, title: string): readonl
 export function life({ stored, segments, workMs }: SessionView, idle: Idle): readonly Part[] {
   return [
     plain(`started ${localTime(segments[0]?.startMs ?? stored.firstMs)}`),
-    ...(workMs === undefined ? [] : [plain(`${duration(workMs)} at work`)]),
+    plain(`${duration(workMs)} at work`),
     plain(`open ${duration(activeMs(segments))}`),
     ending(segments.at(-1), idle),
   ];

@@ -71,7 +71,7 @@ function columnsFor(
       title: "duration",
       rank: 3,
       align: "right",
-      cell: ({ workMs }) => (workMs === undefined ? "?" : duration(workMs)),
+      cell: ({ workMs }) => duration(workMs),
     },
     {
       title: "end",

@@ -47,7 +47,7 @@ export function toRow(
     startMs: segments[0]?.startMs ?? stored.firstMs,
     lastMs: stored.lastMs,
     openMs: activeMs(segments),
-    workMs: summary.workMs ?? null,
+    workMs: summary.workMs,
     end: { state: end.state, text: end.text },
     title: titleText(title),
     prompt: null,

@@ -17,8 +17,8 @@ export interface SessionRow {
   readonly lastMs: number;
   /** From start to end, without pauses between its segments. */
   readonly openMs: number;
-  /** The part of it in which a turn or subagent ran; `null`: unknown, because an earlier version imported it. */
-  readonly workMs: number | null;
+  /** The part of it in which a turn or subagent ran. */
+  readonly workMs: number;
   /** How it ended, for people; `unreported`: there is no record of its end. */
   readonly end: { readonly state: "open" | "ended" | "failed" | "unreported"; readonly text: string };
   /** Changed files and the tools it used most; empty: unknown. */

@@ -75,14 +75,7 @@ export const Time = ({ ms }: { ms: number }) => (
 
 /** How long turns and subagents ran; how long the session was open appears under the pointer. @param runningMs since its last activity */
 export function AtWork({ row: { workMs, openMs }, runningMs = 0 }: { row: SessionRow; runningMs?: number }) {
-  const open = `open ${duration(openMs + runningMs)}`;
-  if (workMs === null)
-    return (
-      <span title={`${open}; imported by an earlier version`}>
-        <Unknown />
-      </span>
-    );
-  return <span title={open}>{duration(workMs + runningMs)}</span>;
+  return <span title={`open ${duration(openMs + runningMs)}`}>{duration(workMs + runningMs)}</span>;
 }
 
 /** Marks sessions that are open or failed. Not those without a record of their end: most imported ones have none. */
