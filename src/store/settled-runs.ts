@@ -32,12 +32,7 @@ export function putTurn(db: Database, sessionNumber: number, turn: Turn): void {
 
 /** Gives a settled turn, and the subagents that it started, another key. Its span keeps the old one. */
 export function renameTurn(db: Database, sessionNumber: number, from: string, to: string): void {
-  db.prepare("UPDATE turns SET key = ?, hook_seen = ? WHERE session = ? AND key = ?").run(
-    to,
-    RENAMED,
-    sessionNumber,
-    from,
-  );
+  db.prepare("UPDATE turns SET key = ?, hook_seen = 1 WHERE session = ? AND key = ?").run(to, sessionNumber, from);
   db.prepare("UPDATE subagents SET turn_key = ? WHERE session = ? AND turn_key = ?").run(to, sessionNumber, from);
 }
 
@@ -75,9 +70,8 @@ export function toTurn(row: Row): SettledTurn {
     parts: Number(row["parts"]),
     hasHook: row["hook_seen"] !== 0,
     ...(row["hook_alone"] === 1 && { hookOnly: true }),
-    ...(row["hook_seen"] === RENAMED && { renamed: true }),
     ...(row["prompt_length"] !== null && { promptLength: Number(row["prompt_length"]) }),
-    ...spanOf(row, "key"),
+    span: spanOf(row),
   };
 }
 
@@ -94,21 +88,17 @@ export function toSubagent(row: Row): SettledSubagent {
     ...(turnKey !== undefined && { turnKey }),
     ...(parentCallId !== undefined && { parentCallId }),
     ...(agentType !== undefined && { agentType }),
-    ...spanOf(row, "agent_id"),
+    span: spanOf(row),
   };
 }
 
 // --- internal ---
 
-/** Rows of earlier versions do not name the span: it has the run's key, unless the run was renamed. */
-function spanOf(row: Row, keyColumn: string): { readonly span?: ExportedSpan } {
-  if (row["span_key"] !== null) return { span: { key: String(row["span_key"]), segment: Number(row["span_segment"]) } };
-  if (row["hook_seen"] === RENAMED) return {};
-  return { span: { key: String(row[keyColumn]), segment: Number(row["segment"]) } };
-}
-
-/** Value of `hook_seen` for a renamed turn; 1 for any other turn that a hook reported. */
-const RENAMED = 2;
+/** Late parts of a turn that was pruned name no span: the turn's own had its key. */
+const spanOf = (row: Row): ExportedSpan =>
+  row["span_key"] === null
+    ? { key: String(row["key"]), segment: Number(row["segment"]) }
+    : { key: String(row["span_key"]), segment: Number(row["span_segment"]) };
 
 /** A further part has the key `<key>~<n>`; prompt ids contain no tilde. */
 const baseKey = (key: string): string => key.replace(/~\d+$/, "");

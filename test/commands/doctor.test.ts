@@ -349,7 +349,7 @@ describe("doctor", () => {
     expect(JSON.stringify(report)).not.toContain("sk-secret");
   });
 
-  test("a corrupt store, one of an earlier version, a file that is not a store, and times in the future", async () => {
+  test("a corrupt store, one from before the first release, a file that is not a store, and times in the future", async () => {
     await collect();
     const at = (await examine({ now: () => Date.parse("2020-01-01T00:00:00Z") })).about("clock");
     expect(at).toEqual([
@@ -359,7 +359,7 @@ describe("doctor", () => {
     const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
     db.prepare("PRAGMA user_version = 3").get();
     expect((await examine()).about("store")).toEqual([
-      expect.stringMatching(/^remark: .* was written by an earlier version/),
+      expect.stringMatching(/^broken: .* from before the first release/),
     ]);
     db.prepare(`PRAGMA user_version = ${version}`).get();
     // one page of many: status can still read everything it needs

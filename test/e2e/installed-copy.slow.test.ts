@@ -165,7 +165,7 @@ describe("update and downgrade", () => {
 
   test("other content of the same version gets another folder, and a damaged copy is replaced", () => {
     enable(old);
-    writeFileSync(join(copyOf(OLD), "dist", "collect.cjs"), "damaged");
+    writeFileSync(join(copyOf(OLD), "dist", "cli.cjs"), "damaged");
     expect(doctor(old)).toContain(`hooks use another build of ${OLD}`);
     expect(run(old, "doctor", "--fix").stdout).toContain("reinstalled the hook program");
     expect(confProgram()).toMatch(new RegExp(`/${OLD}-[0-9a-f]{8}/dist/openhook-otel.cjs$`));

@@ -87,7 +87,9 @@ chmod 755 /usr/local/lib; ls -A "$at" /etc/cursor 2>&1 || true
 mkdir /etc/qwen-code; printf '\\377\\376{\\000}\\000' > /etc/qwen-code/settings.json
 say utf16; "$node" "$old" enable --managed 2>&1 || true; ls -A "$at" 2>&1 || true; rm -r /etc/qwen-code
 say enable; (umask 077; "$node" "$old" enable --managed)
+mkdir -m 700 "$at/$version/node_modules/.compile-cache" # as Node keeps compiled code when root runs it
 say again; "$node" "$old" enable --managed
+rmdir "$at/$version/node_modules/.compile-cache"
 rm -r /root/.npm/_npx/old
 say claude; cat /etc/claude-code/managed-settings.d/openhook-otel.json
 say codex; cat /etc/codex/requirements.toml
@@ -191,6 +193,7 @@ const playedThrough = (): void => {
   expect(step("enable").match(/: enabled for all users in/g)).toHaveLength(8);
   expect(step("enable")).toContain(`All users' hooks now use the copy of this program in ${AT}/${OLD}\n`);
   expect(step("again").match(/already enabled for all users/g)).toHaveLength(8);
+  expect(step("again")).not.toContain("now use the copy");
   expect(step("again")).toContain(`All users' hooks use the copy of this program in ${AT}/${OLD}\n`);
   expect(Object.keys(JSON.parse(step("claude")).hooks)).toContain("PostToolUseFailure");
   expect(step("codex")).toMatch(/^allowed_sandbox_modes = .* # ours\n# begin openhook-otel/);

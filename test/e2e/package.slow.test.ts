@@ -75,6 +75,10 @@ test("without libsql's native part, or with another system's, each command repor
     expect(run(...args), args.join(" ")).toEqual({ status: 1, stderr: missing });
   }
   expect(existsSync(home)).toBe(false);
+  // Whoever cannot install it again can still look at settings and remove it
+  for (const args of [["config"], ["convert", "--help"], ["disable"], ["uninstall", "--yes"]]) {
+    expect(run(...args), args.join(" ")).toEqual({ status: 0, stderr: "" });
+  }
 
   const part = /@libsql\/[\w-]+/.exec(output.stderr)?.[0] ?? "";
   mkdirSync(join(installed, "node_modules", part), { recursive: true });

@@ -6,7 +6,6 @@ import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDatabase } from "#store/database.ts";
 import { checkIntegrity } from "#store/health.ts";
-import { MIGRATIONS } from "#store/migrations.ts";
 import { packedOwners } from "#store/packed.ts";
 import { readStore } from "#store/read-only.ts";
 import { type Salvaged, salvage } from "#store/salvage.lazy.ts";
@@ -175,29 +174,6 @@ describe("a store with flipped bits that SQLite does not detect", () => {
       expect((await importInto(at, SOURCE)).problems, `seed ${seed}`).toEqual([]);
     }
     expect(kept).toBeGreaterThanOrEqual(ROUNDS * SESSIONS.length);
-  });
-});
-
-describe("a store of the previous version", () => {
-  test("is upgraded, keeps its data, and accepts an import", async () => {
-    const { storePath } = at.places;
-    for (const file of [storePath, `${storePath}-wal`, `${storePath}-shm`]) rmSync(file, { force: true });
-    const raw = new Libsql(storePath, {});
-    for (const sql of MIGRATIONS.slice(0, 3)) raw.exec(sql);
-    raw.exec(`PRAGMA user_version = 3;
-      INSERT INTO sessions (id, source, session_id, first_ms, last_ms) VALUES (7, 'openhook', 'old', 1, 2);
-      INSERT INTO model_calls (session, key, segment, model, subagent, end_ms, input, output, complete, body)
-        VALUES (7, 'a', 0, 'm', 0, 2, 5, 1, 1, '{"startMs":0}')`);
-    raw.close();
-    await expect(importInto(at, SOURCE, { dryRun: true })).rejects.toThrow("earlier version");
-    await importInto(at, SOURCE);
-    expect(stored()).toEqual({
-      ...TOTALS,
-      sessions: TOTALS.sessions + 1,
-      calls: TOTALS.calls + 1,
-      input: TOTALS.input + 5,
-      output: TOTALS.output + 1,
-    });
   });
 });
 

@@ -13,10 +13,8 @@ test("hook.sh starts one drain for many events, some seconds later, on request",
   const check = async (intake: ReturnType<typeof intakes>[number]) => {
     const own = makeSandbox();
     try {
-      const args = { source: "claude-code", payload: { argument: PAYLOAD } };
-      const [program = "", ...words] = intake.command(own, args);
-      const soon = words.flatMap((word) => (word === "-a" ? ["-s", "-a"] : [word]));
-      const outcomes = await Promise.all([1, 2, 3, 4].map(() => run([program, ...soon], { env: { HOME: own.home } })));
+      const soon = intake.command(own, { source: "claude-code", drain: "soon", payload: { argument: PAYLOAD } });
+      const outcomes = await Promise.all([1, 2, 3, 4].map(() => run(soon, { env: { HOME: own.home } })));
       for (const { durationMs } of outcomes) expect(durationMs, intake.title).toBeLessThan(4_000);
       expect(readInbox(own), intake.title).toHaveLength(4);
       expect(drained(own.drainedDir), intake.title).toEqual([]);
@@ -27,7 +25,7 @@ test("hook.sh starts one drain for many events, some seconds later, on request",
       // A hook that died while waiting delays others for a minute at most
       writeFileSync(join(own.stateDir, "drain.soon"), "");
       utimesSync(join(own.stateDir, "drain.soon"), new Date(Date.now() - 130_000), new Date(Date.now() - 130_000));
-      await run([program, ...soon], { env: { HOME: own.home } });
+      await run(soon, { env: { HOME: own.home } });
       await until(() => (drained(own.drainedDir).length === 2 ? true : undefined));
     } finally {
       own.remove();

@@ -135,9 +135,7 @@ function expectSums(storePath: string, traceScope: "session" | "turn" = "session
   readStore(storePath, (db) => {
     const question = questionOf(["session"], { since: "2020-01-01", json: true, csv: false }, Date.now());
     const rows = usageReport(db, agents, question, Date.now(), true)?.rows.map(rowJson) ?? [];
-    const reported = rows.map((row) =>
-      figures(row.model_calls, row.input, row.output, Math.round((row.cost_usd ?? 0) * 1e9)),
-    );
+    const reported = rows.map((row) => figures(row.model_calls, row.input, row.output, nanoUsd(row.cost_usd)));
     const shown = recentSessions(db, 100).map((stored) => expectSessionSums(db, stored, traceScope));
     expect(sum(shown), "the sessions are the report").toEqual(sum(reported));
   });
@@ -154,8 +152,8 @@ function expectSessionSums(db: Database, stored: StoredSession, traceScope: "ses
   expect(toDocument(db, outline, deps).spans).toEqual(document.spans);
   const spans = readSpans(document.spans);
   const all = Array.from({ length: spans.count }, (_, i) => i);
-  const { modelCalls, input, output, costNanoUsd } = document.row.sums;
-  const head = figures(modelCalls, input, output, costNanoUsd);
+  const { model_calls, input, output, cost_usd } = document.row.totals;
+  const head = figures(model_calls, input, output, nanoUsd(cost_usd));
   expect(sum(all.filter((i) => spans.parentOf(i) < 0).map((i) => rowOf(spans, i)))).toEqual(head);
   const withoutCalls = view.calls.filter(({ call }) => call.covers !== undefined);
   for (const i of all) {
@@ -175,7 +173,7 @@ function expectSessionSums(db: Database, stored: StoredSession, traceScope: "ses
   expect(summarise(db, stored, { agents }).workMs).toBeCloseTo(view.workMs ?? 0, 3);
   const turns = all.filter((i) => /^Turn \d+$/.test(spans.labelOf(i)));
   const explained = explanation.money.turns.map(
-    ({ of, sums }) => [of, figures(sums.modelCalls, sums.input, sums.output, sums.costNanoUsd)] as const,
+    ({ part, sums }) => [part, figures(sums.modelCalls, sums.input, sums.output, sums.costNanoUsd)] as const,
   );
   const rowsOfTurns = turns.map((i) => [Number(spans.labelOf(i).slice(5)), rowOf(spans, i)] as const);
   const isUsed = ([turn, row]: readonly [number, Figures]): boolean => turn > 0 && sum([row]).some((n) => n > 0);
@@ -186,7 +184,8 @@ function expectSessionSums(db: Database, stored: StoredSession, traceScope: "ses
 const figures = (...all: readonly (number | null | undefined)[]): Figures =>
   all.map((n) => n ?? 0) as unknown as Figures;
 const rowOf = (spans: Spans, i: number): Figures =>
-  figures(spans.callsOf(i), spans.inputOf(i), spans.outputOf(i), spans.costOf(i));
+  figures(spans.callsOf(i), spans.inputOf(i), spans.outputOf(i), nanoUsd(spans.costOf(i)));
+const nanoUsd = (usd: number | null | undefined): number => Math.round((usd ?? 0) * 1e9);
 function childrenOf(spans: Spans, index: number): readonly number[] {
   const all: number[] = [];
   for (let i = index + 1; i < index + (spans.size[index] ?? 1); i += spans.size[i] ?? 1) all.push(i);

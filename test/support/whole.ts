@@ -50,6 +50,7 @@ export const ISOLATED_FILES: readonly string[] = [
   "test/config/home.test.ts",
   "test/drain/contained.test.ts",
   "test/registration/sudo.test.ts",
+  "test/store/migration.test.ts",
 ];
 
 /** Recordings that `npm test` walks: each shape in which agents differ, at least once. */

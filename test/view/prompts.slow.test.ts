@@ -42,8 +42,8 @@ const reader = async () => {
 /** Prompts of all rows, as the page gets them. */
 async function shownPrompts(from: Served): Promise<readonly unknown[]> {
   const list = JSON.parse((await from.ask("api/sessions")).text);
-  const [{ source, sessionId }] = list.rows;
-  const session = JSON.parse((await from.ask(`api/session?source=${source}&id=${sessionId}`)).text);
+  const [{ source, session_id }] = list.rows;
+  const session = JSON.parse((await from.ask(`api/session?source=${source}&id=${session_id}`)).text);
   const home = JSON.parse((await from.ask("api/home")).text);
   return [list.rows[0].prompt, session.row.prompt, home.recent[0].prompt];
 }
@@ -91,7 +91,7 @@ test("a line that could not be read in time comes with the next response", async
   served = await Served.at(replay.places, Date.now, undefined, { promptLines: async () => lines.shift() ?? new Map() });
   const list = JSON.parse((await served.ask("api/sessions")).text);
   expect(list.rows[0].prompt).toBe(null);
-  const path = `api/session?source=claude-code&id=${list.rows[0].sessionId}`;
+  const path = `api/session?source=claude-code&id=${list.rows[0].session_id}`;
   const { headers, text } = await served.ask(path);
   expect([JSON.parse(text).row.prompt, typeof headers["etag"]]).toEqual([LINE, "string"]);
 });
@@ -101,7 +101,7 @@ test("a response without a line that may exist has no tag, so the page fetches i
     promptLines: () => Promise.reject(new Error("gone")),
   });
   const [row] = JSON.parse((await served.ask("api/sessions")).text).rows;
-  const { status, headers } = await served.ask(`api/session?source=claude-code&id=${row.sessionId}`);
+  const { status, headers } = await served.ask(`api/session?source=claude-code&id=${row.session_id}`);
   expect([status, headers["etag"]]).toEqual([200, undefined]);
   // With this header the page would ask again and again
   expect(headers[HAS_MORE]).toBe(undefined);

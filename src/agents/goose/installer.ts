@@ -73,7 +73,7 @@ const DRAINS = {
 const registrationsFor = (command: HookCommand): readonly Registration[] =>
   Object.entries(DRAINS).map(([event, drain]) => ({
     event,
-    entry: { type: "command", command: command({ source: "goose", drain }), timeout: TIMEOUT_S },
+    entry: { type: "command", command: command({ source: "goose", drain, shell: "sh" }), timeout: TIMEOUT_S },
   }));
 
 function configFolder({ home, env }: InstallTarget): string {

@@ -50,7 +50,7 @@ export async function fix(context: Context, agents: AgentLookup, hookSource: str
       restoreRegistration(agent.source, registration, context, agents, hookSource),
     );
   }
-  // Lines of earlier versions that start a repository's program; only if this version's lines do not
+  // Lines that may start a repository's program, written while Node's path could not be in them; only if it can now
   for (const agent of knowsPathOfNode(context) ? facts.agents : []) {
     for (const registration of await registrationsByName(agent, context)) {
       await attempt(`register with ${agent.title} again`, () =>

@@ -4,7 +4,7 @@ import { allRecords, holdersOf } from "#config/backup.ts";
 import type { Context } from "#config/context.ts";
 import { changedPaths, type DisablePlan, planDisable } from "./disable-plan.ts";
 import { forEachAgent } from "./for-each-agent.ts";
-import { installedFolders, statusLinePathOf } from "./hook-program.ts";
+import { installedFolders, readHookPathOf, statusLinePathOf } from "./hook-program.ts";
 import { isManaged, managedFiles } from "./managed.ts";
 import { managedFolderOf } from "./managed-places.ts";
 import { managedProgramFiles } from "./managed-program.ts";
@@ -66,9 +66,13 @@ export async function planUninstall(
     registrations: plans.filter(({ plan }) => plan.enabled),
     failed,
     wrappers: await wrappersHere(context),
-    programs: [places.hookPath, places.hookConfPath, statusLinePathOf(context), wrapperPathOf(places)].filter((path) =>
-      existsSync(path),
-    ),
+    programs: [
+      places.hookPath,
+      readHookPathOf(places),
+      places.hookConfPath,
+      statusLinePathOf(context),
+      wrapperPathOf(places),
+    ].filter((path) => existsSync(path)),
     copies: await installedFolders(places),
     stateDir: existsSync(places.stateDir) ? places.stateDir : undefined,
     configPath: existsSync(places.configPath) ? places.configPath : undefined,

@@ -18,7 +18,8 @@ export async function registrationsByName(
 }
 
 /**
- * Lines in the settings of a user or an administrator that start `node` by its name: earlier versions wrote them for a path with blanks.
+ * Lines in the settings of a user or an administrator that start `node` by its name, as `enable` writes them if Node's path has a blank
+ * and the disk has no short names.
  *
  * @param asAdministrator the command that writes an administrator's settings again
  */

@@ -11,7 +11,7 @@ import { waterfall } from "../waterfall/waterfall.ts";
 import { agentReported, hidden, identity, life, segmentTitle, totals } from "./session-head.ts";
 
 /** What a session is shown with. */
-export interface SessionTexts {
+interface SessionTexts {
   readonly agents: readonly Agent[];
   readonly idle: Idle;
   /** Its title, `printable`; empty: none. */
