@@ -53,12 +53,12 @@ export const word = (text: string): string => (/^[\w.:/-]+$/.test(text) ? text :
 
 // --- internal ---
 
-/** Whether a shell has `||`, `[` and `exec` as sh has them. Without `SHELL` agents use sh. */
-const isLikeSh = (shell: string | undefined): boolean =>
-  shell === undefined || shell === "" || LIKE_SH.test(basename(shell));
-
 /** Whether a shell also has sh's `set`, `.` and parameters. */
 const isPosix = (shell: string | undefined): boolean =>
   isLikeSh(shell) && !/^-?(?:fish|t?csh)/.test(basename(shell ?? ""));
+
+/** Whether a shell has `||`, `[` and `exec` as sh has them. Without `SHELL` agents use sh. */
+const isLikeSh = (shell: string | undefined): boolean =>
+  shell === undefined || shell === "" || LIKE_SH.test(basename(shell));
 
 const LIKE_SH = /^-?(?:r?bash|[rlp]?zsh|r?(?:m|ok|lok|pd)?ksh(?:93)?|d?ash|sh|yash|busybox|fish|t?csh)(?:-[\d.]+)?$/;
