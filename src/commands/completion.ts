@@ -5,7 +5,7 @@ import type { Context } from "#config/context.ts";
 import { SETTINGS } from "#config/settings.ts";
 import { ownName } from "#kit/suggest.ts";
 import { localTime } from "#kit/text/figures.ts";
-import { DIMENSIONS } from "#show/report/dimensions.ts";
+import { DIMENSIONS } from "#show/report/query.ts";
 import { readStore } from "#store/read-only.ts";
 import { latestSessions } from "#store/session-list.ts";
 import bashScript from "./completion.sh?raw";

@@ -4,10 +4,18 @@ import { suggest } from "#kit/suggest.ts";
 import { printable } from "#kit/text/terminal.ts";
 import { UserError } from "#kit/user-error.ts";
 import { withUserErrors } from "#setup/registration/settings-edit.ts";
-import { COMPOSE_FILE, endpointOfFile, STACK_ENDPOINT } from "#setup/stack/endpoint.ts";
 import { planOf, type StackPlan, shippedFiles } from "#setup/stack/files.ts";
 import { readRecord, type StackRecord, writeRecord } from "#setup/stack/record.ts";
-import { changedText, dryRunText, nextStepsText, pathsText, writtenText } from "#setup/stack/text.ts";
+import {
+  COMPOSE_FILE,
+  changedText,
+  dryRunText,
+  endpointOfFile,
+  nextStepsText,
+  pathsText,
+  STACK_ENDPOINT,
+  writtenText,
+} from "#setup/stack/text.ts";
 import { writeStack } from "#setup/stack/write.ts";
 import { config } from "./config.ts";
 import { askYesNo, isInteractive } from "./prompts.ts";

@@ -3,9 +3,8 @@ import { SHOWN_MS, seriesFor } from "./cardinality.ts";
 import type { Database, Row } from "./database.ts";
 import { hasCountedBefore, isCountedBefore, markCountedLately } from "./delivered-log.ts";
 import { emptyHistogram, type Histogram, sumOf, withValue } from "./histogram.ts";
-import { labelsOf } from "./labels.ts";
+import { labelsOf, sortedJson, streamKeyOf } from "./labels.ts";
 import { hasPrunedFacts, isPrunedFact } from "./pruned-facts.ts";
-import { sortedJson, streamKeyOf } from "./stream-key.ts";
 
 /**
  * Adds the increments of facts to their streams. A fact that was counted before adds nothing. Part of the transaction that

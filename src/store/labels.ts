@@ -1,4 +1,4 @@
-import type { Attributes } from "#core/model/telemetry.ts";
+import type { Attributes, Increment } from "#core/model/telemetry.ts";
 import type { Database } from "./database.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 
@@ -15,6 +15,14 @@ export function setLabels(db: Database, labels: Attributes): void {
 
 /** The labels that `setLabels` stored last. */
 export const labelsOf = (db: Database): Attributes => JSON.parse(readMeta(db, LABELS) ?? "{}") as Attributes;
+
+/** Attributes as JSON, independent of their order. */
+export const sortedJson = (attributes: Attributes): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1))));
+
+/** The key that identifies a stream. */
+export const streamKeyOf = ({ metric, attributes, resource }: Omit<Increment, "amount">): string =>
+  JSON.stringify([metric, sortedJson(resource), sortedJson(attributes)]);
 
 // --- internal ---
 

@@ -1,8 +1,8 @@
 import type { Increment, MetricShape } from "#core/model/telemetry.ts";
 import { addSteps } from "./counters.ts";
 import type { Database } from "./database.ts";
+import { streamKeyOf } from "./labels.ts";
 import { addToMeta, readMeta, writeMeta } from "./meta.ts";
-import { streamKeyOf } from "./stream-key.ts";
 import { setUnwrittenCounted, unwrittenCounted } from "./unwritten.ts";
 
 // What the program stores about itself

@@ -1,7 +1,7 @@
 import type { Price } from "#core/model/price-list.ts";
 import type { Session, SettledWork, Subagent, Turn } from "#core/model/session.ts";
 import type { Counted, MetricShape, SpanParents } from "#core/model/telemetry.ts";
-import { runKeyOf } from "#core/rules/runs.ts";
+import { runKeyOf } from "#core/rules/segments.ts";
 import { countFacts } from "./counters.ts";
 import type { Database } from "./database.ts";
 import { settleFacts } from "./facts.ts";

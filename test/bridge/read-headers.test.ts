@@ -2,9 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, st
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { expiryOf } from "#collect/bridge/header-expiry.ts";
-import { parseHeaders } from "#collect/bridge/parse-headers.ts";
-import { headerReader } from "#collect/bridge/read-headers.ts";
+import { expiryOf, headerReader, parseHeaders } from "#collect/bridge/read-headers.ts";
 import { systemEnvironment } from "#collect/bridge/system-environment.ts";
 import type { OtlpSignalSettings } from "#core/model/settings.ts";
 import { probe } from "#send/otlp/probe.lazy.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EntryOf } from "#core/model/transcript.ts";
 import { changeKey, commitKey, NO_BRANCH } from "#core/rules/change-facts.ts";
 import { Attribution, identityOf, nameOfChange } from "#show/report/attribution.ts";
-import type { Dimension } from "#show/report/dimensions.ts";
+import type { Dimension } from "#show/report/query.ts";
 import { usage } from "#show/report/usage.ts";
 import { csvLines } from "#show/report/usage-csv.ts";
 import { rowJson } from "#show/report/usage-json.ts";

@@ -7,7 +7,7 @@ import { report } from "#commands/report.ts";
 import { sessions } from "#commands/sessions.ts";
 import { writeFileAtomic } from "#config/files.ts";
 import { type Places, placesOf } from "#config/places.ts";
-import type { Dimension } from "#show/report/dimensions.ts";
+import type { Dimension } from "#show/report/query.ts";
 import { usageTable } from "#show/report/text/usage-table.ts";
 import { usage } from "#show/report/usage.ts";
 import { limitsText, reportedLimitsPath } from "#show/statusline/limits.ts";

@@ -17,7 +17,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type StackOptions, stack } from "#commands/stack.ts";
 import { type Places, placesOf } from "#config/places.ts";
-import { COMPOSE_FILE, STACK_ENDPOINT } from "#setup/stack/endpoint.ts";
+import { COMPOSE_FILE, STACK_ENDPOINT } from "#setup/stack/text.ts";
 import { contextAt } from "../support/context.ts";
 import { ensureBuilt } from "../support/program.ts";
 

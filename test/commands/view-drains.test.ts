@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { drainForPage } from "#commands/view-drains.ts";
-import { readMeta } from "#store/meta.ts";
-import { LAST_DRAIN } from "#store/meta-keys.ts";
+import { LAST_DRAIN, readMeta } from "#store/meta.ts";
 import { readStore } from "#store/read-only.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";

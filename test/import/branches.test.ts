@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
-import type { Dimension } from "#show/report/dimensions.ts";
+import type { Dimension } from "#show/report/query.ts";
 import { usage } from "#show/report/usage.ts";
 import { storedChanges } from "#store/changes.ts";
 import { counterValues } from "#store/counters.ts";

@@ -10,7 +10,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
 import { commandLineOf, printedTextOf } from "#agents/shared/changes/call-texts.ts";
 import type { Agent } from "#core/model/agent.ts";
-import type { Dimension } from "#show/report/dimensions.ts";
+import type { Dimension } from "#show/report/query.ts";
 import { usage } from "#show/report/usage.ts";
 import { storedCommits } from "#store/changes.ts";
 import { counterValues } from "#store/counters.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cleanWith } from "#collect/import/clean-entries.ts";
-import { recordDigests } from "#collect/import/record-digests.ts";
+import { recordDigests } from "#collect/import/digest-set.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { decodeTables, encodeTables } from "#core/packed/fact-columns.ts";
 import { redact } from "#core/privacy/redact.ts";

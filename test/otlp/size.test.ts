@@ -2,8 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ExportOutcome } from "#core/model/settings.ts";
 import type { MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
-import { estimatedBytes } from "#send/otlp/batch.ts";
-import { type Delivery, type DeliveryBounds, deliverMetrics, deliverSpans } from "#send/otlp/deliver.ts";
+import {
+  type Delivery,
+  type DeliveryBounds,
+  deliverMetrics,
+  deliverSpans,
+  estimatedBytes,
+} from "#send/otlp/deliver.ts";
 import { mayBeTooLarge } from "#send/otlp/tally.ts";
 import { runs } from "../support/whole.ts";
 import { spanRecord, sumPoint } from "./records.ts";

@@ -8,7 +8,7 @@ import {
   startOfBucket,
   startOfDay,
 } from "#show/report/buckets.ts";
-import { TIME_UNITS } from "#show/report/dimensions.ts";
+import { TIME_UNITS } from "#show/report/query.ts";
 import { runs } from "../support/whole.ts";
 
 const at = (iso: string): number => Date.parse(iso);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { bucketsOf, offsetsBetween } from "#show/report/buckets.ts";
-import { TIME_UNITS } from "#show/report/dimensions.ts";
+import { TIME_UNITS } from "#show/report/query.ts";
 import { usage } from "#show/report/usage.ts";
 import { type Database, openDatabase } from "#store/database.ts";
 import { ensureSession, updateSession } from "#store/sessions.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { partSizeOf } from "#collect/transcripts/part-size.ts";
+import { partSizeOf } from "#collect/transcripts/session-files.ts";
 import type { LocatedSession, TranscriptReader } from "#core/model/transcript-reader.ts";
 
 /** A path that the reader skipped, and why. */

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EntryOf } from "#core/model/transcript.ts";
 import { changeKey, commitKey } from "#core/rules/change-facts.ts";
-import { CHANGE_DIMENSIONS } from "#show/report/dimensions.ts";
+import { CHANGE_DIMENSIONS } from "#show/report/query.ts";
 import type { ChangesDocument, ExplanationDocument } from "#show/view/wire/documents.ts";
 import { setRepository } from "#store/changes.ts";
 import { type Database, openDatabase } from "#store/database.ts";

@@ -1,12 +1,10 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { readFileIfAny, refuseOdd, writeFileAtomic } from "#config/files.ts";
-import { type HeaderReader, type Headers, HeadersError } from "#config/headers.ts";
+import { HEADER_NAME, HEADER_VALUE, type HeaderReader, type Headers, HeadersError } from "#config/headers.ts";
 import { messageOf } from "#kit/error-message.ts";
 import { readOwn } from "#kit/own-file.ts";
 import { suggest } from "#kit/suggest.ts";
-import { expiryOf } from "./header-expiry.ts";
-import { parseHeaders } from "./parse-headers.ts";
 import { runCommand } from "./run-command.ts";
 import { systemEnvironment } from "./system-environment.ts";
 
@@ -54,6 +52,37 @@ export function headerReader(
     ...(headersFile !== undefined && (await fromFile(headersFile))),
     ...(headersCommand !== undefined && (await fromCommand(headersCommand, isRefused))),
   });
+}
+
+/**
+ * Parses headers: a JSON object of strings, as helpers of other programs print it.
+ *
+ * @param canBeLines also one `name: value` per line, as in `curl --header @file`
+ * @returns `problem`: the end of a sentence, without any part of the text
+ */
+export function parseHeaders(
+  text: string,
+  { canBeLines }: { readonly canBeLines: boolean },
+): { readonly headers: Headers; readonly problem?: string } {
+  const trimmed = text.replace(/^\uFEFF/, "").trim();
+  if (trimmed === "") return { headers: {}, problem: "is empty" };
+  const pairs = trimmed.startsWith("{") || !canBeLines ? fromJson(trimmed) : fromLines(trimmed);
+  if (pairs === undefined) return { headers: {}, problem: "is not a JSON object of strings" };
+  for (const [i, [name, value]] of pairs.entries()) {
+    const at = `in header ${i + 1}`;
+    if (!HEADER_NAME.test(name)) return { headers: {}, problem: `has a name that HTTP does not allow ${at}` };
+    if (!HEADER_VALUE.test(value)) return { headers: {}, problem: `has a line break or control character ${at}` };
+  }
+  return { headers: Object.fromEntries(pairs.map(([name, value]) => [name.toLowerCase(), value])) };
+}
+
+/**
+ * How long headers are used, in milliseconds since the epoch: until shortly before the first token in them that names its end (`exp`
+ * of a JWT), at most a day; otherwise a quarter of an hour, which is far below the life of usual tokens.
+ */
+export function expiryOf(headers: Headers, nowMs: number): number {
+  const ends = Object.values(headers).flatMap((value) => value.split(/\s+/).flatMap((word) => endOf(word) ?? []));
+  return ends.length === 0 ? nowMs + UNKNOWN_MS : Math.min(...ends.map((ms) => ms - EARLY_MS), nowMs + LONGEST_MS);
 }
 
 // --- internal ---
@@ -115,4 +144,43 @@ async function run(command: string, home: string, platform: NodeJS.Platform): Pr
   const { headers, problem } = parseHeaders(output, { canBeLines: false });
   if (problem !== undefined) throw failed(`its output ${problem}`, `it must print ${FORM}`);
   return headers;
+}
+
+type Pairs = readonly (readonly [name: string, value: string])[];
+
+function fromJson(text: string): Pairs | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+    const pairs = Object.entries(value);
+    return pairs.every((pair): pair is [string, string] => typeof pair[1] === "string") ? pairs : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const fromLines = (text: string): Pairs =>
+  text
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== "" && !line.startsWith("#"))
+    .map((line) => {
+      const colon = line.indexOf(":");
+      return [line.slice(0, Math.max(0, colon)).trim(), line.slice(colon + 1).trim()];
+    });
+
+const UNKNOWN_MS = 15 * 60_000;
+const LONGEST_MS = 86_400_000;
+/** A request takes time, and clocks differ. */
+const EARLY_MS = 60_000;
+
+/** RFC 7519: the second part of a JWT is JSON, `exp` is in seconds. */
+function endOf(word: string): number | undefined {
+  const payload = /^[\w-]+\.([\w-]+)\.[\w-]*$/.exec(word)?.[1];
+  if (payload === undefined) return undefined;
+  try {
+    const exp: unknown = JSON.parse(Buffer.from(payload, "base64url").toString())?.exp;
+    return typeof exp === "number" && Number.isFinite(exp) ? exp * 1000 : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,5 @@
 import { unreadTranscripts } from "#store/failures.ts";
-import { readMeta, writeMeta } from "#store/meta.ts";
-import { ALLOWED_FOLDERS } from "#store/meta-keys.ts";
+import { ALLOWED_FOLDERS, readMeta, writeMeta } from "#store/meta.ts";
 import type { Drain } from "./context.ts";
 
 /** Sessions whose transcripts were not read, if the user has set other folders since; drains read old sessions only then. */

@@ -1,7 +1,7 @@
 import { StateError } from "#config/file-owner.ts";
-import { RuleError } from "#core/privacy/user-rules.ts";
+import { RuleError } from "#core/privacy/protection.ts";
 import { messageOf } from "#kit/error-message.ts";
-import { reportProblem } from "#store/capture/report-problem.ts";
+import { reportProblem } from "#store/capture/context.ts";
 import { StoreError } from "#store/database.ts";
 import { addFailure, clearFailures, type FailedStep } from "#store/failures.ts";
 import { findDamage } from "#store/salvage.lazy.ts";

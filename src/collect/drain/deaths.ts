@@ -1,7 +1,6 @@
 import { countOpenEntries } from "#store/facts.ts";
 import type { LockStep } from "#store/lock-holder.ts";
-import { readMeta, removeMeta, writeMeta } from "#store/meta.ts";
-import { DRAIN_DEATH } from "#store/meta-keys.ts";
+import { DRAIN_DEATH, readMeta, removeMeta, writeMeta } from "#store/meta.ts";
 import { positionOf } from "#store/positions.ts";
 import { sessionById } from "#store/sessions.ts";
 import type { Drain } from "./context.ts";

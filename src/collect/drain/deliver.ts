@@ -16,7 +16,7 @@ import {
 } from "#send/otlp/deliver.ts";
 import { probe } from "#send/otlp/probe.lazy.ts";
 import { createSender, type Sender } from "#send/otlp/send.lazy.ts";
-import { reportProblem, reportProblemOnce } from "#store/capture/report-problem.ts";
+import { reportProblem, reportProblemOnce } from "#store/capture/context.ts";
 import { checkpoint, StoreError } from "#store/database.ts";
 import { deliveredLogOf, limitCountedLately, raiseGeneration, writeDelivered } from "#store/delivered-log.ts";
 import { clearSpanFailures } from "#store/failures.ts";

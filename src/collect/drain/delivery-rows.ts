@@ -1,19 +1,22 @@
+import { randomBytes } from "node:crypto";
 import { otlpSettings } from "#config/otlp.ts";
+import { currentUser } from "#config/repository/person.ts";
 import type { Destinations, OtlpSettings } from "#core/model/settings.ts";
 import type { MetricPoint } from "#core/model/telemetry.ts";
+import { userAttributes } from "#core/privacy/identity.ts";
 import { recordAtLevel } from "#core/telemetry/level.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { messageOf } from "#kit/error-message.ts";
+import { reportProblemOnce } from "#store/capture/context.ts";
 import { ownNamesOf } from "#store/capture/level.ts";
 import { protectPoint, protectResource, protectSpan } from "#store/capture/protect.ts";
-import { reportProblemOnce } from "#store/capture/report-problem.ts";
 import { instanceId } from "#store/instance.ts";
+import { readMeta, writeMeta } from "#store/meta.ts";
 import { OUTBOX_PARTS, type OutboxPart, type OutboxRow, queuedSpans } from "#store/outbox.ts";
 import { pendingStreams } from "#store/pending-streams.ts";
 import { backendNowMs } from "./backend-clock.ts";
 import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
-import { identityOf } from "./identity.ts";
 import { rateLimitGauges } from "./rate-limits.ts";
 import { isSelfStream, selfGauges } from "./self-gauges.ts";
 
@@ -82,6 +85,17 @@ export const rowAtLevel = (drain: Drain, { seq, record }: OutboxRow): OutboxRow 
 
 // --- internal ---
 
+/** Resource attributes that identify the user. Empty unless the settings ask for them. */
+async function identityOf({
+  db,
+  loaded: { config },
+  places,
+}: Pick<Drain, "db" | "loaded" | "places">): Promise<Readonly<Record<string, string>>> {
+  const { user, salt } = config.identity;
+  if (user === "none") return {};
+  return userAttributes(user, await currentUser(places.home), salt ?? ownKey(db));
+}
+
 const unprotected = (drain: Drain): OtlpSettings =>
   otlpSettings(drain.loaded.config, {
     version: drain.version,
@@ -103,3 +117,16 @@ function pointToSend(drain: Drain, point: MetricPoint): MetricPoint | undefined 
 }
 
 const ROWS_PER_READ = 500;
+
+const KEY = "identity.key";
+
+/** The key for pseudonyms on this machine; created once, never sent. */
+function ownKey(db: Drain["db"]): string {
+  return db.transaction(() => {
+    const known = readMeta(db, KEY);
+    if (known !== undefined) return known;
+    const made = randomBytes(32).toString("hex");
+    writeMeta(db, KEY, made);
+    return made;
+  });
+}

@@ -1,7 +1,7 @@
 import type { DatabaseWatch } from "#kit/foreign-databases.ts";
 import { ExcessError } from "#kit/json-limits.ts";
 import { hasReadDatabase } from "#store/positions.ts";
-import { partSizeOf } from "../transcripts/part-size.ts";
+import { partSizeOf } from "../transcripts/session-files.ts";
 import type { Drain } from "./context.ts";
 import { reasonSetAside } from "./set-aside.ts";
 

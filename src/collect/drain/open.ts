@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { step } from "#kit/fault-points.ts";
 import { suggest } from "#kit/suggest.ts";
-import { reportProblem } from "#store/capture/report-problem.ts";
+import { reportProblem } from "#store/capture/context.ts";
 import { type Database, filesOf, moveStore, openDatabase, StoreError } from "#store/database.ts";
 import { readMeta, writeMeta } from "#store/meta.ts";
 import { isInUse, whenReleased } from "#store/release.ts";

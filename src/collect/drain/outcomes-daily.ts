@@ -1,5 +1,4 @@
-import { readMeta, writeMeta } from "#store/meta.ts";
-import { LAST_OUTCOMES } from "#store/meta-keys.ts";
+import { LAST_OUTCOMES, readMeta, writeMeta } from "#store/meta.ts";
 import { hasRepositories } from "#store/outcomes.ts";
 import type { Drain } from "./context.ts";
 

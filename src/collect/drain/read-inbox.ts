@@ -1,10 +1,12 @@
+import { statSync } from "node:fs";
 import { unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { ownUid } from "#config/file-owner.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { keepsContent } from "#core/rules/capture.ts";
 import { messageOf } from "#kit/error-message.ts";
+import { reportProblem } from "#store/capture/context.ts";
 import { foldersOf, loadProjectSettings } from "#store/capture/project.ts";
-import { reportProblem } from "#store/capture/report-problem.ts";
 import { checkpoint } from "#store/database.ts";
 import { findDamage } from "#store/salvage.lazy.ts";
 import { addUnwrittenEvents, committedFiles } from "#store/self.ts";
@@ -20,7 +22,6 @@ import { recordMovedRoots } from "../transcripts/transcript-roots.ts";
 import { agentProcessOf } from "./agent-processes.ts";
 import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
-import { reportLeftFiles } from "./left-files.ts";
 import { originsIn } from "./local-sessions.ts";
 import { recordedPipeline } from "./pipeline-resource.ts";
 import { payloadIncrement, recordSelf } from "./self-counters.ts";
@@ -48,6 +49,26 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
 }
 
 // --- internal ---
+
+/** Reports inbox files that could not be read, in a few lines however many there are, and whose they are. */
+function reportLeftFiles(drain: Drain, left: readonly InboxProblem[]): void {
+  drain.report.left += left.length;
+  for (const { path, reason } of left.slice(0, SHOWN)) {
+    reportProblem(drain, `could not read ${JSON.stringify(path)}: ${reason}`);
+  }
+  if (left.length > SHOWN) reportProblem(drain, `could not read ${left.length - SHOWN} more files of the inbox`);
+  const uid = ownUid(drain.platform);
+  const others = left
+    .map(({ path }) => statSync(path, { throwIfNoEntry: false })?.uid)
+    .filter((owner) => owner !== uid);
+  const [owner] = others.filter((one) => one !== undefined);
+  if (uid === undefined || uid === 0 || owner === undefined) return;
+  reportProblem(
+    drain,
+    `${others.length} of these files belong to user ${owner}, as which an agent ran (sudo, a container); ` +
+      `make them yours: sudo chown -R ${uid} ${JSON.stringify(drain.places.stateDir)}`,
+  );
+}
 
 /** A drain that is killed repeats at most this many; commits share an fsync. */
 const FILES_PER_COMMIT = 200;
@@ -267,3 +288,5 @@ const leftFile = ({ path }: ClaimedFile, error: unknown): InboxProblem => ({
   reason: messageOf(error),
   outcome: "left",
 });
+
+const SHOWN = 3;

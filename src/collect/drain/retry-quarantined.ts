@@ -1,7 +1,6 @@
 import { messageOf } from "#kit/error-message.ts";
 import { plural } from "#kit/text/figures.ts";
-import { readMeta, writeMeta } from "#store/meta.ts";
-import { RETRIED_QUARANTINE } from "#store/meta-keys.ts";
+import { RETRIED_QUARANTINE, readMeta, writeMeta } from "#store/meta.ts";
 import { decodeEvent } from "../intake/payload.ts";
 import { putBack, quarantinedNames, readQuarantined } from "../intake/quarantined.ts";
 import { adapt } from "../payload/adapt.ts";

@@ -1,12 +1,22 @@
+import { statSync } from "node:fs";
 import type { Attributes, MetricPoint, MetricShape } from "#core/model/telemetry.ts";
-import { QUIET_METRICS, SELF, SELF_PREFIX, SELF_RESOURCE, selfIncrement } from "#core/telemetry/self.ts";
+import {
+  COVERAGES,
+  type Coverage,
+  QUIET_METRICS,
+  SELF,
+  SELF_PREFIX,
+  SELF_RESOURCE,
+  selfIncrement,
+} from "#core/telemetry/self.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
+import { messageOf } from "#kit/error-message.ts";
+import { reportProblemOnce } from "#store/capture/context.ts";
 import { overflowState } from "#store/cardinality.ts";
 import { sessionFailures } from "#store/failures.ts";
 import { labelsOf } from "#store/labels.ts";
-import { readMeta } from "#store/meta.ts";
-import { CLOCK_SKEW, LAST_DRAIN } from "#store/meta-keys.ts";
+import { CLOCK_SKEW, COVERAGE, LAST_DRAIN, readMeta, writeMeta } from "#store/meta.ts";
 import { outboxState } from "#store/outbox.ts";
 import { hasChangedStreams, type PendingStream } from "#store/pending-streams.ts";
 import { repairedSpans } from "#store/put-spans.ts";
@@ -16,7 +26,6 @@ import { type LostEvents, lostEvents, raiseCounters, readDrift } from "#store/se
 import { storeBytes } from "#store/size.ts";
 import { counts } from "../intake/inbox-dirs.ts";
 import type { Drain } from "./context.ts";
-import { coverageCounts } from "./coverage.ts";
 
 /**
  * The program's own gauges, now. Counters whose totals are kept elsewhere are updated first. Empty if self telemetry is off.
@@ -97,6 +106,27 @@ export const isSelfStream = ({ points }: PendingStream): boolean =>
 
 // --- internal ---
 
+/**
+ * For each agent that is used on this machine, 1 for the coverage that it has and 0 for the others. An agent that was used once and is
+ * not any more has 0 for all, because backends keep a series' last value.
+ *
+ * Looking at all agents' settings and transcripts takes longer than a drain, so the result is kept for an hour, or until `enable` or
+ * `disable` changes a registration.
+ */
+async function coverageCounts(drain: Drain): Promise<readonly (readonly [Attributes, number])[]> {
+  const known = JSON.parse(readMeta(drain.db, COVERAGE) ?? "null") as Kept | null;
+  const changedMs = registrationsChangedMs(drain);
+  const isCurrent = known !== null && known.changedMs === changedMs && Math.abs(drain.now() - known.atMs) < KEPT_MS;
+  const states = isCurrent ? known.states : await determined(drain, known?.states ?? {});
+  if (!isCurrent) writeMeta(drain.db, COVERAGE, JSON.stringify({ atMs: drain.now(), changedMs, states }));
+  return Object.entries(states).flatMap(([source, state]) =>
+    COVERAGES.map(
+      (one) =>
+        [{ [semconv.OPENHOOK_SOURCE]: source, [semconv.OPENHOOK_COVERAGE]: one }, one === state ? 1 : 0] as const,
+    ),
+  );
+}
+
 /** When a drain ended, by this machine's clock. @param report as the drain stored it */
 const endMsOf = (report: string): number => (JSON.parse(report) as { readonly atMs: number }).atMs;
 
@@ -132,4 +162,30 @@ function driftCounts({ db }: Drain): readonly (readonly [Attributes, number])[] 
       names,
     ] as const;
   });
+}
+
+const KEPT_MS = 3_600_000;
+
+interface Kept {
+  readonly atMs: number;
+  readonly changedMs: number;
+  readonly states: States;
+}
+/** By source; `null`: not used, or unknown. */
+type States = Readonly<Record<string, Coverage | null>>;
+
+/** `enable` and `disable` write a record of each registration. */
+const registrationsChangedMs = ({ places }: Drain): number =>
+  statSync(places.backupDir, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+async function determined(drain: Drain, before: States): Promise<States> {
+  const forgotten = Object.fromEntries(Object.keys(before).map((source) => [source, null]));
+  try {
+    // Not the folder of the session that started this drain: which project it is must not matter
+    const observed = { ...drain, cwd: drain.places.home, env: drain.env ?? {} };
+    return { ...forgotten, ...Object.fromEntries((await drain.coverageOf?.(observed)) ?? []) };
+  } catch (error) {
+    reportProblemOnce(drain, `coverage: which agents are collected is unknown: ${messageOf(error)}`);
+    return forgotten;
+  }
 }

@@ -1,7 +1,6 @@
 import type { PartSize } from "#core/model/transcript-reader.ts";
 import type { Database } from "#store/database.ts";
-import { readMeta, writeMeta } from "#store/meta.ts";
-import { FILES_SET_ASIDE } from "#store/meta-keys.ts";
+import { FILES_SET_ASIDE, readMeta, writeMeta } from "#store/meta.ts";
 import type { Drain } from "./context.ts";
 
 /** A file that is not read although it changed or was not read to its end, or a session that is not built. */

@@ -5,18 +5,28 @@ import { keepsNames } from "#core/rules/capture.ts";
 import { cardOf } from "#core/rules/cards.ts";
 import { hasAssignedSessionId, timeMsOf } from "#core/rules/event.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
+import { openAt } from "#core/session/processes.ts";
 import { levelOf } from "#store/capture/level.ts";
 import { applyProjectSettings } from "#store/capture/project.ts";
 import { protectEvent } from "#store/capture/protect.ts";
 import { storeContent } from "#store/capture/store-content.ts";
 import { stripEventNames } from "#store/capture/strip-names.ts";
+import type { Database } from "#store/database.ts";
 import { addEvents } from "#store/facts.ts";
 import { addToMeta } from "#store/meta.ts";
-import { inRoot } from "#store/move-facts.ts";
+import { inRoot, moveEvent, unplacedEvents } from "#store/move-facts.ts";
 import { addLostEvents, markCommitted } from "#store/self.ts";
 import { type Pipeline, setPipeline } from "#store/session-pipeline.ts";
 import { noteAgentProcess } from "#store/session-processes.ts";
-import { ensureSession, rootOf, type StoredSession, setFork, updateSession } from "#store/sessions.ts";
+import {
+  ensureSession,
+  rootOf,
+  type StoredSession,
+  sessionsOfProcess,
+  setFork,
+  setProcess,
+  updateSession,
+} from "#store/sessions.ts";
 import type { AdaptedPayload, RefusedPayload } from "../payload/adapt.ts";
 import { nativePath } from "../transcripts/native-path.ts";
 import type { AgentProcess } from "./agent-processes.ts";
@@ -24,7 +34,6 @@ import type { Drain } from "./context.ts";
 import { inOwnSessions, type Origins } from "./local-sessions.ts";
 import { makeSubagent } from "./make-subagent.ts";
 import { eventIncrement, payloadIncrement, recordSelf, recordUnknownNames } from "./self-counters.ts";
-import { noteProcess, withSessionOfProcess } from "./session-by-process.ts";
 import { storeEntries } from "./store-entries.ts";
 
 /** An adapted payload. */
@@ -92,6 +101,30 @@ export function storePayloads(drain: Drain, batch: PayloadBatch): readonly numbe
 }
 
 // --- internal ---
+
+// Payloads without a session id belong to the session that is open in the same agent process
+
+/** Gives an event without a session id that of its process, if that has exactly one open session. Otherwise it is unchanged. */
+function withSessionOfProcess(db: Database, event: Event): Event {
+  const { process } = extrasOf(event);
+  if (process === undefined || !hasAssignedSessionId(event)) return event;
+  const session = openAt(sessionsOfProcess(db, event.source, process), timeMsOf(event));
+  return session === undefined ? event : { ...event, session_id: session.sessionId };
+}
+
+/** Stores which process reported a session's id, and moves the process's earlier events without an id into the session. */
+function noteProcess(db: Database, session: StoredSession, event: Event): void {
+  const { process } = extrasOf(event);
+  if (process === undefined) return;
+  const isNew = setProcess(db, session.id, process);
+  const isEarlier = timeMsOf(event) < session.firstMs;
+  if (isEarlier) updateSession(db, session.id, { timeMs: timeMsOf(event) });
+  if (!isNew && !isEarlier) return;
+  for (const { event: unplaced, session: number } of unplacedEvents(db, event.source, process)) {
+    const open = openAt(sessionsOfProcess(db, event.source, process), timeMsOf(unplaced));
+    if (open?.id === session.id && number !== session.id) moveEvent(db, unplaced, session);
+  }
+}
 
 interface AssignedEvent {
   readonly session: StoredSession;

@@ -1,5 +1,5 @@
 import { ticketsOfBranch } from "#core/rules/change-facts.ts";
-import type { Unpriced } from "./unpriced.ts";
+import type { Unpriced } from "./price.ts";
 
 type Changes = NonNullable<Unpriced["changes"]>;
 

@@ -1,3 +1,7 @@
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { commonKey } from "#core/rules/answer-keys.ts";
+import { digestOf } from "#kit/digest.ts";
+
 /** A set of whole numbers from 0 to 2^53 in about ten bytes each. An import keeps one number for every record. */
 export class DigestSet {
   #slots: Float64Array;
@@ -57,6 +61,19 @@ export class DigestSet {
     this.#slots = new Float64Array(before.length * 2).fill(-1);
     for (const digest of before) if (digest !== -1) this.#slots[this.#placeOf(digest)] = digest;
   }
+}
+
+/** Digests of the entries whose id is unique over all sessions. */
+export const recordDigests = (source: string, entries: readonly TranscriptEntry[]): Float64Array =>
+  Float64Array.from(
+    entries.flatMap(({ globalKey }) => (globalKey === undefined ? [] : keysFor(globalKey))),
+    (key) => digestOf(source, key),
+  );
+
+/** The keys under which a record can be found: its own, and the one that all records of its answer share. */
+export function keysFor(globalKey: string): readonly string[] {
+  const common = commonKey(globalKey);
+  return common === undefined ? [globalKey] : [globalKey, common];
 }
 
 // --- internal ---

@@ -1,7 +1,6 @@
 import { callPrice, pricesInUse, takePriceError } from "#core/telemetry/cost.ts";
 import { hasPriceErrors } from "#store/failures.ts";
-import { readMeta, writeMeta } from "#store/meta.ts";
-import { PRICES_TRIED } from "#store/meta-keys.ts";
+import { PRICES_TRIED, readMeta, writeMeta } from "#store/meta.ts";
 import { packedWithoutPrice } from "#store/packed-prices.ts";
 import { learnPrices, sessionsWithoutPrice } from "#store/revise-call.ts";
 import { sessionFactsOf } from "#store/sessions/read-session.ts";

@@ -3,14 +3,13 @@ import type { LocatedSession, PartSize, SessionOrigin, TranscriptReader } from "
 import { cardOf } from "#core/rules/cards.ts";
 import { messageOf } from "#kit/error-message.ts";
 import type { Database } from "#store/database.ts";
-import { fromTimeUnits, jsonRows, timeUnits } from "#store/json-rows.ts";
 import { type LocalSession, type PlannedSession, planLocalSession, sessionsWithIds } from "#store/local-sessions.ts";
 import { packedNumbers, readByOthers } from "#store/packed.ts";
+import { fromTimeUnits, jsonRows, timeUnits } from "#store/rows.ts";
 import type { DrainDeps } from "../drain/context.ts";
-import { mayHaveSessions } from "../transcripts/may-have-sessions.ts";
-import { partSizeOf } from "../transcripts/part-size.ts";
-import { partsOf, positionKeyOf } from "../transcripts/session-files.ts";
+import { partSizeOf, partsOf, positionKeyOf } from "../transcripts/session-files.ts";
 import { rootsOf, sourcesWithMovedRoots } from "../transcripts/transcript-roots.ts";
+import { mayHaveSessions } from "../transcripts/unread-formats.ts";
 import type { ReadTask } from "./read.ts";
 
 /** A session that was found, and whether it has to be read. */

@@ -32,15 +32,14 @@ import { lineIncrements, recordSelf, recordUnknownNames } from "../drain/self-co
 import { unknownRecordKinds } from "../payload/drift.ts";
 import { BranchTickets } from "./branch-tickets.ts";
 import { completeFromCopies } from "./complete-from-copies.ts";
-import { DigestSet } from "./digest-set.ts";
+import { DigestSet, keysFor, recordDigests } from "./digest-set.ts";
 import { ImportCommit } from "./import-commit.ts";
 import { pack } from "./pack.lazy.ts";
+import type { Unpriced } from "./price.ts";
 import { type KnownSums, pricedInStore } from "./price.ts";
 import { packOptions, type ReadResult, type ReadTask, type SessionRead, timesOf } from "./read.ts";
 import { rebuildSums } from "./rebuild-sums.ts";
-import { keysFor, recordDigests } from "./record-digests.ts";
 import { Repositories } from "./repositories.ts";
-import type { Unpriced } from "./unpriced.ts";
 
 /** A session that was read and is not stored yet. */
 export interface ReadSession {

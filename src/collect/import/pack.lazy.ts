@@ -7,11 +7,11 @@ import { buildPacked } from "#core/session/build-packed.ts";
 import { segmentTotals } from "#core/telemetry/totals.ts";
 import { coveredMs } from "#kit/intervals.ts";
 import type { Clean } from "./clean-entries.ts";
-import { recordDigests } from "./record-digests.ts";
+import { recordDigests } from "./digest-set.ts";
+import type { PackOptions, Unpriced } from "./price.ts";
 import { RowSink } from "./row-sink.ts";
 import { sumsOfRows } from "./row-sums.ts";
 import { sumsOf } from "./sums.ts";
-import type { PackOptions, Unpriced } from "./unpriced.ts";
 
 /**
  * Packs a whole session as one value, with its sums.

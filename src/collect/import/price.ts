@@ -1,11 +1,11 @@
 import { CALL_NUMBERS, HAS_FEES, IS_SUM, type Packed, type PackedUsage } from "#core/model/packed.ts";
 import type { NoPrice, Price } from "#core/model/price-list.ts";
+import type { SessionFacts } from "#core/model/session.ts";
 import { pricesOfModel, takePriceError } from "#core/telemetry/cost.ts";
 import type { Totals } from "#core/telemetry/totals.ts";
 import type { Writable } from "#kit/writable.ts";
 import { notePriceError } from "../drain/contain.ts";
 import type { Drain } from "../drain/context.ts";
-import type { Unpriced } from "./unpriced.ts";
 
 /** Sums of a packed session as they are stored. */
 export type KnownSums = readonly PackedUsage[];
@@ -15,7 +15,7 @@ export type KnownSums = readonly PackedUsage[];
  *
  * @param before its sums as they were stored: a cost that was known stays as long as the calls are the same
  */
-export function priced(unpriced: Unpriced, provider: string | undefined, before: KnownSums = []): Packed {
+function priced(unpriced: Unpriced, provider: string | undefined, before: KnownSums = []): Packed {
   const { calls, sellers, segments, usage, ...rest } = unpriced;
   const rows = usage.map((row): Writable<PackedUsage> => [...row]);
   const totals = segments.map((one): Writable<Totals> => ({ ...one.totals }));
@@ -50,6 +50,26 @@ export function pricedInStore(
   const packed = priced(unpriced, provider, before);
   notePriceError(drain, session, takePriceError());
   return packed;
+}
+
+/** What packing a session needs besides its facts. */
+export interface PackOptions {
+  readonly facts: SessionFacts;
+  /** Its agent writes tokens into transcripts. */
+  readonly expectsTranscript: boolean;
+  /** Sums reported by the agent. */
+  readonly reported: Totals["reported"];
+  /** Times of its commits and changes, ascending: sums are divided there, so that each has its own part of them. */
+  readonly boundaries: readonly number[];
+}
+
+/** A packed session without prices: the price table is loaded in the main thread only. */
+export interface Unpriced extends Omit<Packed, "segments"> {
+  readonly segments: readonly { readonly segment: Packed["segments"][number]["segment"]; readonly totals: Totals }[];
+  /** Calls that may have a price, `CALL_NUMBERS` numbers each; -1: unknown. */
+  readonly calls: Float64Array;
+  /** Providers and service tiers that calls refer to; `null`: the agent's own, the standard one. */
+  readonly sellers: readonly (readonly [provider: string | null, tier: string | null])[];
 }
 
 // --- internal ---

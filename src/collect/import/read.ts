@@ -12,13 +12,12 @@ import { refusalOf } from "#kit/open.ts";
 import type { Writable } from "#kit/writable.ts";
 import { limitMemo } from "#store/capture/limit-fields.ts";
 import type { PlannedSession } from "#store/local-sessions.ts";
-import { partSizeOf } from "../transcripts/part-size.ts";
-import { positionKeyOf } from "../transcripts/session-files.ts";
+import { partSizeOf, positionKeyOf } from "../transcripts/session-files.ts";
 import { cleanWith } from "./clean-entries.ts";
 import { packRows } from "./pack.lazy.ts";
+import type { Unpriced } from "./price.ts";
 import { RowSink } from "./row-sink.ts";
 import { spanOf } from "./row-sums.ts";
-import type { Unpriced } from "./unpriced.ts";
 
 /** A session to read completely. */
 export interface ReadTask {

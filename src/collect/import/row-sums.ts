@@ -7,9 +7,9 @@ import { END_REASONS } from "#core/session/idle-end-reason.ts";
 import { type Totals, totalsOf } from "#core/telemetry/totals.ts";
 import { coveredMs } from "#kit/intervals.ts";
 import { PackedSums } from "./packed-sums.ts";
+import type { PackOptions, Unpriced } from "./price.ts";
 import { type RowRun, type RowTool, runsOf } from "./row-runs.ts";
 import { PricedCalls } from "./sums.ts";
-import type { PackOptions, Unpriced } from "./unpriced.ts";
 
 /**
  * The sums of a session's rows: the same as the sums of what `buildSession` builds, without building it.

@@ -4,7 +4,7 @@ import type { Session } from "#core/model/session.ts";
 import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
 import { callsIn, isWholeUsage } from "#core/rules/calls.ts";
 import { PackedSums } from "./packed-sums.ts";
-import type { Unpriced } from "./unpriced.ts";
+import type { Unpriced } from "./price.ts";
 
 /** Sums over all runs of a session, with the calls that may have a price. @param boundaries as in `PackOptions` */
 export function sumsOf(

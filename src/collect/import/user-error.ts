@@ -1,5 +1,5 @@
 import { StateError } from "#config/file-owner.ts";
-import { RuleError } from "#core/privacy/user-rules.ts";
+import { RuleError } from "#core/privacy/protection.ts";
 import { UserError } from "#kit/user-error.ts";
 import { StoreError } from "#store/database.ts";
 import { describeStoreError } from "#store/sessions/open-store.ts";

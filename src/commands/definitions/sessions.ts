@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { DIMENSIONS } from "#show/report/dimensions.ts";
+import { DIMENSIONS } from "#show/report/query.ts";
 import { portNumber, wholeNumber } from "../option-values.ts";
 import { GROUPS } from "./groups.ts";
 import { NO_REFRESH, NO_TITLES } from "./option-texts.ts";

@@ -1,11 +1,10 @@
 import { decodedIn } from "./encoded.ts";
 import { isFalsePositive } from "./false-positives.ts";
 import { manifestSecrets } from "./manifests.ts";
-import { Pieces } from "./pieces.ts";
 import { EMAIL_RULE, HOME_RULES, SECRET_RULES } from "./rules.ts";
 import { type Compiled, compile, type Search, searchFor } from "./search.ts";
 import { secretCells } from "./tables.ts";
-import { viewsOf } from "./views.ts";
+import { Pieces, viewsOf } from "./views.ts";
 
 /** Redacts secrets in a text. Pure; a text without secrets is returned unchanged. */
 export type Redact = (text: string) => string;

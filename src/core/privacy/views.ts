@@ -1,7 +1,5 @@
-import { Pieces } from "./pieces.ts";
-
 /** A text without its escapes, with the position of each character in the original. */
-export interface View {
+interface View {
   readonly text: string;
   /** Where each character begins in the original, with one more entry for the end. `undefined`: the same positions. */
   readonly at?: Uint32Array;
@@ -21,6 +19,25 @@ export function viewsOf(text: string): readonly View[] {
     if (view === undefined) break;
   }
   return views;
+}
+
+/** So many are joined at once: collecting garbage takes most of the time if all pieces of a long text are kept in one list. */
+const MAX_PIECES = 4096;
+
+/** A text that is made of many small pieces. */
+export class Pieces {
+  #joined = "";
+  #pieces: string[] = [];
+
+  add(piece: string): void {
+    if (this.#pieces.push(piece) < MAX_PIECES) return;
+    this.#joined = this.text();
+    this.#pieces = [];
+  }
+
+  text(): string {
+    return this.#joined + this.#pieces.join("");
+  }
 }
 
 // --- internal ---

@@ -3,7 +3,6 @@ import { ID_MEMBERS, PATH_MEMBERS, TIME_MEMBERS } from "#kit/members.ts";
 import type { Event } from "../model/event-schema.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import type { TokenUsage, TranscriptEntry } from "../model/transcript.ts";
-import { withLifetimesInWrites } from "./cache-lifetimes.ts";
 import { isWholeUsage } from "./calls.ts";
 
 // Agents and their transcripts can contain texts of any length, any characters and any numbers. They are limited here once, so
@@ -24,11 +23,11 @@ const MAX_TOKENS = 1e11;
 /** Longer than any session: about three years. */
 const MAX_DURATION_MS = 1e11;
 /** The years 2000 and 2200: no agent is older, and nanoseconds since 1970 fit in 64 bits. */
-export const MIN_TIME_MS = 946_684_800_000;
-export const MAX_TIME_MS = 7_258_118_400_000;
+const MIN_TIME_MS = 946_684_800_000;
+const MAX_TIME_MS = 7_258_118_400_000;
 
 /** Returns a short text of fixed length, different for different texts. */
-export type Digest = (text: string) => string;
+type Digest = (text: string) => string;
 
 /**
  * An event within limits: ids shortened, names cut, control characters replaced, impossible numbers and times left out. An event
@@ -149,6 +148,26 @@ export function limitNumber(value: number, name: string): number | undefined {
   return isDuration(name) ? Math.min(MAX_DURATION_MS, Math.max(0, value)) : value;
 }
 
+/**
+ * Limits cache writes by lifetime to the number of tokens that were written. A server that retries can report the breakdown of
+ * the first attempt with the sum of the second one: the sum is then right and the breakdown wrong. Writes for an hour are kept
+ * first: the higher price is never replaced by a lower one.
+ *
+ * @returns the same object if its parts are within their sum
+ */
+export function withLifetimesInWrites<T extends Writes>(usage: T): T {
+  const { cacheWrite, cacheWrite5m = 0, cacheWrite1h = 0 } = usage;
+  // Nothing limits the parts of an unknown sum
+  if (cacheWrite === undefined) return usage;
+  if (cacheWrite5m + cacheWrite1h <= cacheWrite) return usage;
+  const hour = Math.min(cacheWrite1h, cacheWrite);
+  return {
+    ...usage,
+    ...(usage.cacheWrite5m !== undefined && { cacheWrite5m: cacheWrite - hour }),
+    ...(usage.cacheWrite1h !== undefined && { cacheWrite1h: hour }),
+  };
+}
+
 // --- internal ---
 
 const isPlainId = (id: string): boolean => id.length <= MAX_ID_CHARACTERS && PLAIN.test(id);
@@ -226,3 +245,5 @@ function boundMembers(members: object, depth: number, digest: Digest): object {
   }
   return isSame ? members : Object.fromEntries(kept);
 }
+
+type Writes = Partial<Pick<TokenUsage, "cacheWrite" | "cacheWrite5m" | "cacheWrite1h">>;

@@ -1,5 +1,13 @@
-import type { Segment, SessionContext } from "../model/session.ts";
-import { ENDED_BY_USER, ENDED_IDLE, ENDED_WITH_PROCESS } from "../model/session.ts";
+import {
+  ENDED_BY_USER,
+  ENDED_IDLE,
+  ENDED_WITH_PROCESS,
+  type RunKind,
+  type Segment,
+  type SessionContext,
+  type Subagent,
+  type Turn,
+} from "../model/session.ts";
 
 /** `startOrigin` of a segment without a start: it has what became known of the segment before it after that was exported. */
 const CONTINUATION = "continuation";
@@ -27,3 +35,8 @@ export const openSegmentOf = (
 /** Whether we ended the segment: the agent may still be running. */
 export const isEndedByUs = ({ nativeReason }: Segment): boolean =>
   [ENDED_IDLE, ENDED_BY_USER, ENDED_WITH_PROCESS].some((end) => end.nativeReason === nativeReason);
+
+/** A key of a run that is unique among the turns and subagents of a session. */
+export const runKey = (kind: RunKind, key: string): string => `${kind}:${key}`;
+
+export const runKeyOf = (run: Turn | Subagent): string => runKey("origin" in run ? "turn" : "subagent", run.key);

@@ -6,7 +6,7 @@ import { isLostCall, isSingleCall, lostCallIn } from "../rules/calls.ts";
 import { timeMsOf } from "../rules/event.ts";
 import { extrasOf } from "../rules/extras.lazy.ts";
 import { withoutKnownCalls } from "../rules/removed-calls.ts";
-import { runKey } from "../rules/runs.ts";
+import { runKey } from "../rules/segments.ts";
 import { type Bin, binOf, firstMs, isEmpty, namedTurnKey } from "./bins.ts";
 import { byOrder, type Draft, partKey, startsSubagent, subagentDraft, turnDraft } from "./drafts.ts";
 import type { PairedTool } from "./pair.ts";

@@ -4,7 +4,7 @@ import type { ModelCall } from "../model/model-call.ts";
 import type { PartLimits, SessionContext, Subagent, Turn } from "../model/session.ts";
 import { timeMsOf } from "../rules/event.ts";
 import { extrasOf } from "../rules/extras.lazy.ts";
-import { runKeyOf } from "../rules/runs.ts";
+import { runKeyOf } from "../rules/segments.ts";
 import type { Draft } from "./drafts.ts";
 import type { PairedTool } from "./pair.ts";
 

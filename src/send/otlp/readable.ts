@@ -1,9 +1,8 @@
-import { type SpanContext, SpanKind, SpanStatusCode, TraceFlags, ValueType } from "@opentelemetry/api";
+import { type HrTime, type SpanContext, SpanKind, SpanStatusCode, TraceFlags, ValueType } from "@opentelemetry/api";
 import { AggregationTemporality, DataPointType } from "@opentelemetry/sdk-metrics";
 import type { core, metrics, tracing } from "@opentelemetry/sdk-node";
 import type { MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
 import { type ResourceOf, sendable, wellFormed } from "./resource.ts";
-import { toHrTime } from "./time.ts";
 
 /** The instrumentation scope of spans. */
 export function scopeOf(version: string): core.InstrumentationScope {
@@ -90,6 +89,26 @@ export function toResourceMetrics(
   }));
 }
 
+/**
+ * Milliseconds since the epoch as [seconds, nanoseconds].
+ *
+ * Derived from the number's shortest decimal text, so that 1700000000123.456 becomes …123456000 ns and not the …123456055 of its binary
+ * value. Times beyond the unsigned 64 bits of the encoding are moved to the nearest limit.
+ *
+ * @param ms any finite number; anything else gives [0, 0]
+ */
+export function toHrTime(ms: number): HrTime {
+  if (!Number.isFinite(ms) || ms <= 0) return [0, 0];
+  if (ms >= LAST_MS) return toHrTime(LAST_MS - 1);
+  const whole = Math.trunc(ms);
+  const text = String(ms);
+  // Below 1e-6 the text has an exponent: less than a nanosecond
+  const fraction = text.includes("e") ? "" : (text.split(".")[1] ?? "");
+  const nanos = (whole % 1000) * NANOS_PER_MS + Math.round(Number(`0.${fraction}0`) * NANOS_PER_MS);
+  const seconds = Math.trunc(whole / 1000);
+  return nanos === NANOS_PER_SECOND ? [seconds + 1, 0] : [seconds, nanos];
+}
+
 // --- internal ---
 
 const SPAN_KINDS = {
@@ -170,3 +189,8 @@ function grouped<T, Key>(items: readonly T[], keyOf: (item: T) => Key): Map<Key,
   }
   return groups;
 }
+
+const NANOS_PER_MS = 1_000_000;
+const NANOS_PER_SECOND = 1_000_000_000;
+/** 2^64 ns, whole milliseconds. */
+const LAST_MS = 18_446_744_073_709;

@@ -5,7 +5,6 @@ import { printLines } from "#kit/text/ascii.ts";
 import { plural } from "#kit/text/figures.ts";
 import { printable, terminalOf } from "#kit/text/terminal.ts";
 import { check, metricLines, withLatestPoints } from "./arrived.ts";
-import { deliverToUser, ownEndpoint } from "./own-endpoint.ts";
 import type { DemoFolders } from "./places.ts";
 import type { DemoReceiver } from "./receiver.ts";
 import { unpackRecordings } from "./recordings.ts";
@@ -76,8 +75,41 @@ export async function runDemo(
 
 // --- internal ---
 
+/** Where the user's environment sends OTLP, without path or credentials; `undefined` if no variable is set. */
+function ownEndpoint(env: Context["env"]): string | undefined {
+  const value = ENDPOINTS.map((name) => env[name]).find((text) => text !== undefined && text.trim() !== "");
+  if (value === undefined) return undefined;
+  return URL.canParse(value) ? new URL(value).origin : printable(value);
+}
+
+/**
+ * Drains the copied state into the user's endpoint, because a drain does not send again what another backend has accepted.
+ *
+ * @returns whether the endpoint accepted everything, and lines to print
+ */
+async function deliverToUser(endpoint: string, places: DemoFolders, context: Context) {
+  const theirs = Object.entries(context.env).filter(([name]) => name.startsWith("OTEL_"));
+  const again = { ...places, stateDir: places.secondStateDir };
+  const mark = context.env["OTEL_RESOURCE_ATTRIBUTES"];
+  const report = await drainOnce(again, context, {
+    ...Object.fromEntries(theirs),
+    OTEL_RESOURCE_ATTRIBUTES: [mark, "deployment.environment.name=openhook-demo"].filter(Boolean).join(","),
+  });
+  const isAccepted = report.problems.length === 0 && report.waiting === 0 && report.rejected === 0;
+  const lines = [
+    "",
+    isAccepted
+      ? `${endpoint} accepted the same ${plural(report.sent, "span")} and the metrics, with deployment.environment.name = openhook-demo.`
+      : `${endpoint} accepted only ${report.sent} of ${plural(report.spans, "span")}.`,
+    ...report.problems.map((problem) => `! ${printable(problem)}`),
+  ];
+  return { isAccepted, lines };
+}
+
 /** When the last recording ends: recent, because backends reject old spans, and not in the future. */
 const ENDED_AGO_MS = 60_000;
 
 const median = (values: readonly number[]): string =>
   ([...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0).toFixed(1);
+
+const ENDPOINTS = ["", "TRACES_", "METRICS_"].map((signal) => `OTEL_EXPORTER_OTLP_${signal}ENDPOINT`);

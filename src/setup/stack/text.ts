@@ -1,9 +1,9 @@
 import { join, relative } from "node:path";
 import type { Context } from "#config/context.ts";
+import { loadConfig } from "#config/load.ts";
 import { suggest } from "#kit/suggest.ts";
 import { plural } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { COMPOSE_FILE, STACK_ENDPOINT } from "./endpoint.ts";
 import type { StackPlan } from "./files.ts";
 
 /** What a dry run would do. @param before `otlp.endpoint` in the user's file */
@@ -54,3 +54,11 @@ export function nextStepsText(folder: string, { cwd }: Context): string {
 /** Paths as a list for messages; of more than four, the first three. */
 export const pathsText = (paths: readonly string[]): string =>
   paths.length <= 4 ? paths.join(", ") : `${paths.slice(0, 3).join(", ")} and ${paths.length - 3} more`;
+
+/** The Collector of the stack, as compose.yaml publishes it. */
+export const STACK_ENDPOINT = "http://127.0.0.1:4318";
+export const COMPOSE_FILE = join("collector-config", "compose.yaml");
+
+/** `otlp.endpoint` in the user's file. Only the file is changed and restored; environment variables override it. */
+export const endpointOfFile = async ({ places }: Context): Promise<string | undefined> =>
+  (await loadConfig({ places, env: {} })).config.otlp.endpoint;

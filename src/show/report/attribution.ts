@@ -2,7 +2,7 @@ import type { Certainty, StoredChange, StoredCommit } from "#core/model/changes.
 import { commitKey, DEFAULT_BRANCHES, isNotedBranch, isSameCommit, notedBranch } from "#core/rules/change-facts.ts";
 import { storedChanges, storedCommits } from "#store/changes.ts";
 import type { Database } from "#store/database.ts";
-import type { ChangeDimension } from "./dimensions.ts";
+import type { ChangeDimension } from "./query.ts";
 
 /** What a moment of a session led to. Absent: none, or unknown. */
 interface Attributed {

@@ -1,5 +1,5 @@
 import { QUARTER_MS } from "#core/model/packed.ts";
-import type { TimeUnit } from "./dimensions.ts";
+import type { TimeUnit } from "./query.ts";
 
 export { startOfDay } from "#kit/text/times.ts";
 

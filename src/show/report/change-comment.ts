@@ -5,7 +5,7 @@ import { describePrices } from "#core/telemetry/cost.ts";
 import { plural } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
 import type { ChangeReport } from "./change-report.ts";
-import type { Dimension } from "./dimensions.ts";
+import type { Dimension } from "./query.ts";
 import { shortId } from "./text/change.ts";
 import { figureColumns } from "./text/usage-figures.ts";
 import { unnamed } from "./text/usage-keys.ts";

@@ -6,7 +6,7 @@ import { outcomeFinder, type StoredOutcome } from "#store/outcomes.ts";
 import { Attribution, identityOf } from "./attribution.ts";
 import type { NamedChange } from "./find-change.ts";
 import { unpricedModels } from "./no-price.ts";
-import { inReadingOrder } from "./text/usage-order.ts";
+import { inReadingOrder } from "./text/usage-keys.ts";
 import { usageByGroupings } from "./usage.ts";
 import type { UsageReport } from "./usage-report.ts";
 import type { UsageRow } from "./usage-row.ts";

@@ -1,5 +1,3 @@
-import type { ChangeDimension, Dimension } from "./dimensions.ts";
-
 export interface UsageQuery {
   /** In the order of the rows' keys; none: one row for everything. Not both `model` and `tool`. */
   readonly by: readonly Dimension[];
@@ -25,3 +23,22 @@ export interface LedTo {
   readonly dimension: ChangeDimension;
   readonly identities: ReadonlySet<string>;
 }
+
+export const TIME_UNITS = ["hour", "day", "week", "month"] as const;
+export type TimeUnit = (typeof TIME_UNITS)[number];
+
+/** The dimensions that come from commits and changes. */
+export const CHANGE_DIMENSIONS = ["commit", "change", "branch", "ticket"] as const;
+export type ChangeDimension = (typeof CHANGE_DIMENSIONS)[number];
+
+/** What figures can be grouped by. This file imports nothing, because every start of the program loads it for the help. */
+export const DIMENSIONS = [
+  ...TIME_UNITS,
+  "agent",
+  "model",
+  "repository",
+  "tool",
+  "session",
+  ...CHANGE_DIMENSIONS,
+] as const;
+export type Dimension = (typeof DIMENSIONS)[number];

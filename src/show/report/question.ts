@@ -3,8 +3,8 @@ import { suggest } from "#kit/suggest.ts";
 import { sinceOf, timeOf } from "#kit/text/times.ts";
 import { UserError } from "#kit/user-error.ts";
 import { startOfDay } from "./buckets.ts";
-import { CHANGE_DIMENSIONS, DIMENSIONS, type Dimension } from "./dimensions.ts";
 import type { UsageQuery } from "./query.ts";
+import { CHANGE_DIMENSIONS, DIMENSIONS, type Dimension } from "./query.ts";
 
 export interface QuestionOptions {
   readonly since?: string;

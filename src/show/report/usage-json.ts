@@ -1,9 +1,9 @@
 import { costSource } from "#core/telemetry/cost.ts";
 import { isoTime, usd } from "#kit/text/figures.ts";
 import { knownAmounts } from "./call-totals.ts";
-import { CHANGE_DIMENSIONS } from "./dimensions.ts";
 import type { UnpricedModel } from "./no-price.ts";
 import type { UsageQuery } from "./query.ts";
+import { CHANGE_DIMENSIONS } from "./query.ts";
 import type { Question } from "./question.ts";
 import type { UsageReport } from "./usage-report.ts";
 import type { ToolSums, UsageRow } from "./usage-row.ts";

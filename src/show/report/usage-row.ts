@@ -1,5 +1,5 @@
 import type { Certainty } from "#core/model/changes.ts";
-import type { Dimension } from "./dimensions.ts";
+import type { Dimension } from "./query.ts";
 import type { CallFigures } from "./usage-facts.ts";
 
 /** The figures of one group. Parts that do not apply are absent: a tool has no tokens, a model no turns. */

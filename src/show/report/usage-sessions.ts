@@ -1,8 +1,8 @@
 import { cardOf } from "#core/rules/cards.ts";
 import type { Database } from "#store/database.ts";
 import { NAMES_UNREAD } from "#store/failures.ts";
-import { type Columns, fromTimeUnits, jsonRows, timeUnits } from "#store/json-rows.ts";
 import { STARTED_ONLY, WAS_USED } from "#store/queries.ts";
+import { type Columns, fromTimeUnits, jsonRows, timeUnits } from "#store/rows.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import type { UsageQuery } from "./query.ts";
 import { repositoryNames, repositoryOrFolder } from "./repositories.ts";

@@ -1,5 +1,5 @@
 import { isPacked } from "#store/packed.ts";
-import { CHANGE_DIMENSIONS, DIMENSIONS, TIME_UNITS } from "../report/dimensions.ts";
+import { CHANGE_DIMENSIONS, DIMENSIONS, TIME_UNITS } from "../report/query.ts";
 import { outlineOf } from "../report/session-view.ts";
 import { changesOver } from "./data/changes.ts";
 import { findSession, searchSpans, toDocument, toSpanDocument } from "./data/document.ts";

@@ -11,10 +11,10 @@ import { packedFolders } from "../packed-names.ts";
 import { dropContent, excludeSession, projectOf, setProjectAttributes } from "../project.ts";
 import { limitCapture, type StoredSession, sessionById, sessionsIn, sessionsToSend } from "../sessions.ts";
 import type { CaptureContext } from "./context.ts";
+import { reportProblemOnce } from "./context.ts";
 import { forgetNamesOfSession, forgetNamesOfStreams } from "./forget-names.ts";
 import { levelOf } from "./level.ts";
 import { markRemnants } from "./remnants.ts";
-import { reportProblemOnce } from "./report-problem.ts";
 
 /**
  * Reads the settings of the projects in these folders, before anything of a session in them is stored. Each folder is read once

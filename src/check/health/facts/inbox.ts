@@ -4,7 +4,7 @@ import type { Context } from "#config/context.ts";
 import { messageOf } from "#kit/error-message.ts";
 import { isoTime } from "#kit/text/figures.ts";
 import { VERSION } from "#kit/version.ts";
-import { RETRIED_QUARANTINE } from "#store/meta-keys.ts";
+import { RETRIED_QUARANTINE } from "#store/meta.ts";
 import { parsedJson } from "./files.ts";
 import { quarantinedIn } from "./quarantine.ts";
 import type { Facts } from "./shape.ts";

@@ -7,8 +7,7 @@ import { type BridgeCommandState, bridgeCommandStates } from "#store/bridge-stat
 import { type Overflow, overflowState } from "#store/cardinality.ts";
 import { type Database, StoreError } from "#store/database.ts";
 import { sessionFailures } from "#store/failures.ts";
-import { readMeta } from "#store/meta.ts";
-import { LAST_DRAIN, RETRIED_QUARANTINE } from "#store/meta-keys.ts";
+import { LAST_DRAIN, RETRIED_QUARANTINE, readMeta } from "#store/meta.ts";
 import { outboxState } from "#store/outbox.ts";
 import { type PutBack, putBackOf } from "#store/put-back.ts";
 import { sessionCounts, sessionsWithoutTranscript, unreadableLines } from "#store/queries.ts";

@@ -6,8 +6,7 @@ import { flow, printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import { figureColumns } from "../text/usage-figures.ts";
 import { unnamed } from "../text/usage-keys.ts";
 import { measureOf, type UsageLine } from "../text/usage-measure.ts";
-import { notesOf } from "../text/usage-notes.ts";
-import { titleOf } from "../text/usage-title.ts";
+import { notesOf, titleOf } from "../text/usage-notes.ts";
 import type { Block, BlockQuestion, BlockReport, BlockTable } from "./blocks.ts";
 import { queryOf } from "./question.ts";
 

@@ -2,7 +2,7 @@ import { type Failures, standsOut } from "#kit/text/failure-share.ts";
 import { count, dollars, duration, leastDollars, percentOf } from "#kit/text/figures.ts";
 import type { Column } from "#kit/text/table.ts";
 import { hasUsage } from "../call-totals.ts";
-import type { Dimension } from "../dimensions.ts";
+import type { Dimension } from "../query.ts";
 import type { UsageRow } from "../usage-row.ts";
 import type { Measure, UsageLine } from "./usage-measure.ts";
 

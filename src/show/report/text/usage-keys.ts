@@ -1,12 +1,12 @@
+import { sumKnown } from "#kit/known.ts";
 import { maxOf } from "#kit/min-max.ts";
 import type { Column } from "#kit/text/table.ts";
 import { clip, printable, type Terminal, widthOf } from "#kit/text/terminal.ts";
 import { mondayOf } from "../buckets.ts";
-import type { Dimension } from "../dimensions.ts";
+import { type Dimension, TIME_UNITS } from "../query.ts";
 import { toolTitle } from "../tool-title.ts";
 import type { UsageRow } from "../usage-row.ts";
-import type { UsageLine } from "./usage-measure.ts";
-import { TIMES } from "./usage-order.ts";
+import { MEASURES, type UsageLine } from "./usage-measure.ts";
 
 /** The columns on the left: what each row is grouped by. */
 export function keyColumns(
@@ -77,6 +77,26 @@ export function unnamed(dimension: Dimension): string {
 /** Digits of a commit that are shown, and that git accepts. */
 export const COMMIT_LENGTH = 10;
 
+/**
+ * Sorts rows for reading, by the first key, then by the next ones: times in order, everything else by cost, tokens and calls of the
+ * whole group, largest first.
+ */
+export function inReadingOrder(by: readonly Dimension[], rows: readonly UsageRow[]): readonly UsageRow[] {
+  const [first, ...others] = by;
+  if (first === undefined) return rows;
+  const groups = new Map<string | null, UsageRow[]>();
+  for (const row of rows) {
+    const key = row.key[first] ?? null;
+    if (groups.get(key)?.push(row) === undefined) groups.set(key, [row]);
+  }
+  const all = [...groups.values()].map((group) => ({ group, size: sizeOf(group) }));
+  const ordered = TIMES.has(first) ? all : all.sort((a, b) => compare(a.size, b.size));
+  return ordered.flatMap(({ group }) => inReadingOrder(others, group));
+}
+
+/** Dimensions that are buckets of time. */
+const TIMES: ReadonlySet<Dimension> = new Set(TIME_UNITS);
+
 // --- internal ---
 
 /** Characters of a session id that are shown, if they distinguish the listed sessions. */
@@ -133,3 +153,16 @@ function distinctLength(names: readonly string[], cut: Cut): number {
   }
   return longest;
 }
+
+const sizeOf = (rows: readonly UsageRow[]): readonly number[] => [
+  sumKnown(rows.map(MEASURES.cost)) ?? -1,
+  sumKnown(rows.map(MEASURES.tokens)) ?? -1,
+  sum(rows, (row) => row.calls?.modelCalls ?? row.tools?.calls ?? 0),
+  sum(rows, (row) => row.sessions),
+];
+
+const sum = (rows: readonly UsageRow[], figureOf: (row: UsageRow) => number): number =>
+  rows.reduce((n, row) => n + figureOf(row), 0);
+
+const compare = (a: readonly number[], b: readonly number[]): number =>
+  b.map((n, i) => n - (a[i] ?? 0)).find((difference) => difference !== 0) ?? 0;

@@ -1,5 +1,5 @@
 import { sumKnown } from "#kit/known.ts";
-import type { Dimension } from "../dimensions.ts";
+import type { Dimension } from "../query.ts";
 import type { UsageRow } from "../usage-row.ts";
 
 /** What the bars of a usage table show. */

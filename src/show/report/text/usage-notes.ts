@@ -1,10 +1,16 @@
+import type { Agent } from "#core/model/agent.ts";
 import { describePrices } from "#core/telemetry/cost.ts";
 import { sumKnown } from "#kit/known.ts";
-import { plural } from "#kit/text/figures.ts";
+import { localTime, plural } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
+import type { Database } from "#store/database.ts";
+import { startOfBucket } from "../buckets.ts";
 import { listPriceNote } from "../list-price.ts";
 import { noPriceNotes } from "../no-price.ts";
+import type { Question } from "../question.ts";
+import { usage } from "../usage.ts";
 import type { UsageReport } from "../usage-report.ts";
+import { unknownNameText } from "./unknown-name.ts";
 
 /** What limits the figures, one sentence each: rows left out, prices, unknown tokens. @param prices where they come from */
 export function notesOf(
@@ -38,4 +44,32 @@ export function notesOf(
     notes.push(`tokens unknown: ${plural(total.sessionsWithoutUsage, "session")} of ${agents} reported none`);
   }
   return notes;
+}
+
+/** The title of a usage report: `usage since 2026-10-23 · claude-code`. */
+export function titleOf({ query }: Pick<Question, "query">): string {
+  const since = localTime(query.sinceMs);
+  const shortened = (time: string): string => (time.endsWith("00:00:00") ? time.slice(0, 10) : time.slice(0, 16));
+  const filters = [query.agent, query.model, query.repository].flatMap((name) =>
+    name === undefined ? [] : [printable(name)],
+  );
+  const until = query.untilMs === undefined ? "" : ` until ${shortened(localTime(query.untilMs))}`;
+  return [`usage since ${shortened(since)}${until}`, ...filters].join(" · ");
+}
+
+/** One line for a question without any usage: the names or the days that the store has instead. */
+export function noUsageText(db: Database, agents: readonly Agent[], { query }: Pick<Question, "query">): string {
+  const unknown = unknownNameText(db, agents, query);
+  if (unknown !== undefined) return unknown;
+  const { sinceMs, untilMs = Infinity, ...filters } = query;
+  const days = usage(db, { agents }, { ...filters, by: ["day"] }).flatMap(({ key }) => key.day ?? []);
+  const last = days.findLast((day) => startOfBucket(day) < sinceMs);
+  const next = days.find((day) => startOfBucket(day) >= untilMs);
+  const when =
+    last !== undefined
+      ? `; the last was on ${last}: --since ${last}`
+      : next !== undefined
+        ? `; the first was on ${next}`
+        : "";
+  return `no ${titleOf({ query })}${when}`;
 }

@@ -2,9 +2,8 @@ import { suggest } from "#kit/suggest.ts";
 import { flow, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import type { Question } from "../question.ts";
 import type { UsageReport } from "../usage-report.ts";
-import { notesOf } from "./usage-notes.ts";
+import { notesOf, titleOf } from "./usage-notes.ts";
 import { usageTable } from "./usage-table.ts";
-import { titleOf } from "./usage-title.ts";
 
 /** Title, table, summaries by agent and model, and notes. */
 export function* usageReportLines(question: Question, report: UsageReport, terminal: Terminal): Generator<string> {

@@ -3,7 +3,7 @@ import { bar } from "#kit/text/bars.ts";
 import { sumOfFailures } from "#kit/text/failure-share.ts";
 import { type Column, table } from "#kit/text/table.ts";
 import { flow, type Terminal, widthOf } from "#kit/text/terminal.ts";
-import type { Dimension } from "../dimensions.ts";
+import type { Dimension } from "../query.ts";
 import type { UsageRow } from "../usage-row.ts";
 import { failuresOf, figureColumns } from "./usage-figures.ts";
 import { keyColumns, keyTexts } from "./usage-keys.ts";

@@ -1,5 +1,5 @@
 import { bucketsBetween, compareBuckets } from "../../report/buckets.ts";
-import type { TimeUnit } from "../../report/dimensions.ts";
+import type { TimeUnit } from "../../report/query.ts";
 import type { UsageRow } from "../../report/usage-row.ts";
 
 interface ChartPeriod {

@@ -1,7 +1,7 @@
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import type { UsageQuery } from "../../report/query.ts";
-import { inReadingOrder } from "../../report/text/usage-order.ts";
+import { inReadingOrder } from "../../report/text/usage-keys.ts";
 import { usage } from "../../report/usage.ts";
 import { csvLines } from "../../report/usage-csv.ts";
 import { queryJson, rowJson } from "../../report/usage-json.ts";

@@ -1,7 +1,7 @@
 import { usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
-import type { TimeUnit } from "../../report/dimensions.ts";
 import { noPriceNotes, unpricedModels } from "../../report/no-price.ts";
+import type { TimeUnit } from "../../report/query.ts";
 import { usageByGroupings } from "../../report/usage.ts";
 import type { UsageRow } from "../../report/usage-row.ts";
 import type { Split } from "../wire/params.ts";

@@ -1,4 +1,4 @@
-import type { ChangeDimension, Dimension, TimeUnit } from "../../report/dimensions.ts";
+import type { ChangeDimension, Dimension, TimeUnit } from "../../report/query.ts";
 
 // What requests of the page can ask for
 
