@@ -1,0 +1,91 @@
+import type { Agent, KnownNames } from "#core/model/agent.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { defined } from "#kit/defined.ts";
+import { words } from "../names/own-names.ts";
+import { ownOf } from "./json.ts";
+import { eventOf, type PayloadEvent } from "./payload-event.ts";
+
+// The shape of an adapter whose payloads have another form than `adapterOf` reads: what it calls a frame is read first, in the
+// agent's way; the table of events is the same
+
+/** What all events of one payload have in common. */
+export interface Frame extends Pick<PayloadEvent, "native" | "session" | "cwd" | "timeMs" | "key"> {
+  /** @default the adapter's */
+  readonly source?: string;
+  readonly extras?: MadeExtras;
+}
+
+/** Members without a value are left out. */
+export type MadeExtras = { readonly [K in keyof Extras]?: Extras[K] | undefined };
+
+/** What one payload reports. Whatever it does not say, or leaves `undefined`, comes from the table and the frame. */
+export type FramedMembers = {
+  readonly [K in Exclude<keyof PayloadEvent, "source" | "extras">]?: PayloadEvent[K] | undefined;
+} & { readonly extras?: MadeExtras | undefined };
+
+/** What a native event becomes; see `EventRow`. */
+export interface FramedRow<F> {
+  readonly type: NativeEventType;
+  /** What else it can become, as `read` says. `nothing`: some of its payloads have nothing that a trace needs. @default none */
+  readonly or?: readonly (NativeEventType | "nothing")[];
+  /** Pure; never throws. `undefined`: nothing. @default an event without members of its own */
+  readonly read?: (frame: F, intake: IntakeFacts) => FramedMembers | readonly FramedMembers[] | undefined;
+}
+
+/** By native name, as the frame has it. */
+export type FramedTable<F, E extends string = string> = Readonly<Record<E, FramedRow<F>>>;
+
+/** An agent whose payloads have a form of their own. */
+export interface FramedAdapter<F extends Frame> {
+  readonly source: string;
+  readonly recognises: Agent["recognises"];
+  readonly events: FramedTable<F>;
+  /** Names of events that give nothing, because nothing in them is needed. @default none */
+  readonly notNeeded?: string;
+  /** Names of members of payloads, recorded or documented. */
+  readonly fields: string;
+  /** The event's name in a payload, as in the lists above. @default as the names of all agents, see `KnownNames` */
+  readonly nameOf?: NonNullable<KnownNames["eventOf"]>;
+  /** `undefined`: the payload is no event. */
+  readonly frameOf: (payload: unknown, intake: IntakeFacts) => F | undefined;
+}
+
+export function framedAdapter<F extends Frame>(agent: FramedAdapter<F>) {
+  const { source, recognises, events, notNeeded = "", fields, nameOf, frameOf } = agent;
+  const rows = Object.entries(events);
+  const mayGiveNothing = rows.flatMap(([name, { or }]) => (or?.includes("nothing") === true ? [name] : []));
+  const types = rows.flatMap(([, { type, or = [] }]) => [type, ...or.filter((other) => other !== "nothing")]);
+  return {
+    source,
+    recognises,
+    toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+      const frame = frameOf(payload, intake);
+      const row = frame === undefined ? undefined : ownOf(events, frame.native);
+      if (frame === undefined || row === undefined) return [];
+      const made = row.read === undefined ? {} : (row.read(frame, intake) ?? []);
+      return [made].flat().map(({ extras, ...members }: FramedMembers) => {
+        const { native, session, cwd, timeMs, key } = frame;
+        const basics: PayloadEvent = {
+          source: frame.source ?? source,
+          type: row.type,
+          native,
+          session,
+          cwd,
+          timeMs,
+          key,
+        };
+        const all = defined<Extras>({ ...frame.extras, ...extras });
+        return eventOf({ ...basics, ...defined<Partial<PayloadEvent>>(members), extras: all }, intake);
+      });
+    },
+    /** Without `file.write`, which is derived from tool calls. */
+    emits: [...new Set(types)],
+    known: {
+      events: [...rows.map(([name]) => name), ...words(notNeeded)],
+      fields: words(fields),
+      notNeeded: [...mayGiveNothing, ...words(notNeeded)],
+      ...(nameOf !== undefined && { eventOf: nameOf }),
+    },
+  } satisfies Partial<Agent>;
+}
