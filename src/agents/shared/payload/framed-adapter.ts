@@ -47,12 +47,14 @@ export interface FramedAdapter<F extends Frame> {
   readonly fields: string;
   /** The event's name in a payload, as in the lists above. @default as the names of all agents, see `KnownNames` */
   readonly nameOf?: NonNullable<KnownNames["eventOf"]>;
+  /** False: the process that starts its hooks says nothing of a session, so no event names it. @default true */
+  readonly namesProcess?: false;
   /** `undefined`: the payload is no event. */
   readonly frameOf: (payload: unknown, intake: IntakeFacts) => F | undefined;
 }
 
 export function framedAdapter<F extends Frame>(agent: FramedAdapter<F>) {
-  const { source, recognises, events, notNeeded = "", fields, nameOf, frameOf } = agent;
+  const { source, recognises, events, notNeeded = "", fields, nameOf, namesProcess = true, frameOf } = agent;
   const rows = Object.entries(events);
   const mayGiveNothing = rows.flatMap(([name, { or }]) => (or?.includes("nothing") === true ? [name] : []));
   const types = rows.flatMap(([, { type, or = [] }]) => [type, ...or.filter((other) => other !== "nothing")]);
@@ -64,6 +66,8 @@ export function framedAdapter<F extends Frame>(agent: FramedAdapter<F>) {
       const row = frame === undefined ? undefined : ownOf(events, frame.native);
       if (frame === undefined || row === undefined) return [];
       const made = row.read === undefined ? {} : (row.read(frame, intake) ?? []);
+      const { parentPid: _, ...others } = intake;
+      const facts = namesProcess ? intake : others;
       return [made].flat().map(({ extras, ...members }: FramedMembers) => {
         const { native, session, cwd, timeMs, key } = frame;
         const basics: PayloadEvent = {
@@ -76,7 +80,7 @@ export function framedAdapter<F extends Frame>(agent: FramedAdapter<F>) {
           key,
         };
         const all = defined<Extras>({ ...frame.extras, ...extras });
-        return eventOf({ ...basics, ...defined<Partial<PayloadEvent>>(members), extras: all }, intake);
+        return eventOf({ ...basics, ...defined<Partial<PayloadEvent>>(members), extras: all }, facts);
       });
     },
     /** Without `file.write`, which is derived from tool calls. */

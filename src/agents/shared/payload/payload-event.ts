@@ -23,7 +23,7 @@ export interface PayloadEvent {
   readonly model?: string | undefined;
   readonly promptLength?: number | undefined;
   readonly reason?: SessionEndReason | undefined;
-  readonly tool?: PayloadTool;
+  readonly tool?: PayloadTool | undefined;
 }
 
 export interface PayloadSession {
