@@ -30,6 +30,9 @@ const EVENTS = {
   "tool.result": { type: "tool.end", read: toolEnd },
 } as const satisfies FramedTable<Frame & { readonly event: Fields }>;
 
+/** Names of events that give something. */
+export type NativeName = keyof typeof EVENTS;
+
 export const adapter = framedAdapter({
   source: SOURCE,
   recognises,

@@ -14,6 +14,8 @@ export interface Frame extends Pick<PayloadEvent, "native" | "session" | "cwd" |
   /** @default the adapter's */
   readonly source?: string;
   readonly extras?: MadeExtras;
+  /** Set if one payload can be several events: the type is added to the key. */
+  readonly isKeyedByType?: true;
 }
 
 /** Members without a value are left out. */
@@ -41,6 +43,8 @@ export interface FramedAdapter<F extends Frame> {
   readonly source: string;
   readonly recognises: Agent["recognises"];
   readonly events: FramedTable<F>;
+  /** Other names that the agent, or an editor around it, has for events of the table. The frame has the table's. @default none */
+  readonly otherSpellings?: Readonly<Record<string, string>>;
   /** Names of events that give nothing, because nothing in them is needed. @default none */
   readonly notNeeded?: string;
   /** Names of members of payloads, recorded or documented. */
@@ -54,9 +58,20 @@ export interface FramedAdapter<F extends Frame> {
 }
 
 export function framedAdapter<F extends Frame>(agent: FramedAdapter<F>) {
-  const { source, recognises, events, notNeeded = "", fields, nameOf, namesProcess = true, frameOf } = agent;
+  const {
+    source,
+    recognises,
+    events,
+    otherSpellings = {},
+    notNeeded = "",
+    fields,
+    nameOf,
+    namesProcess = true,
+    frameOf,
+  } = agent;
   const rows = Object.entries(events);
-  const mayGiveNothing = rows.flatMap(([name, { or }]) => (or?.includes("nothing") === true ? [name] : []));
+  const spellings = [...rows.map(([name]) => [name, name] as const), ...Object.entries(otherSpellings)];
+  const mayGiveNothing = spellings.filter(([, name]) => ownOf(events, name)?.or?.includes("nothing") === true);
   const types = rows.flatMap(([, { type, or = [] }]) => [type, ...or.filter((other) => other !== "nothing")]);
   return {
     source,
@@ -69,16 +84,10 @@ export function framedAdapter<F extends Frame>(agent: FramedAdapter<F>) {
       const { parentPid: _, ...others } = intake;
       const facts = namesProcess ? intake : others;
       return [made].flat().map(({ extras, ...members }: FramedMembers) => {
-        const { native, session, cwd, timeMs, key } = frame;
-        const basics: PayloadEvent = {
-          source: frame.source ?? source,
-          type: row.type,
-          native,
-          session,
-          cwd,
-          timeMs,
-          key,
-        };
+        const { native, session, cwd, timeMs } = frame;
+        const type = members.type ?? row.type;
+        const key = frame.isKeyedByType === true ? `${type}:${frame.key}` : frame.key;
+        const basics: PayloadEvent = { source: frame.source ?? source, type, native, session, cwd, timeMs, key };
         const all = defined<Extras>({ ...frame.extras, ...extras });
         return eventOf({ ...basics, ...defined<Partial<PayloadEvent>>(members), extras: all }, facts);
       });
@@ -86,9 +95,9 @@ export function framedAdapter<F extends Frame>(agent: FramedAdapter<F>) {
     /** Without `file.write`, which is derived from tool calls. */
     emits: [...new Set(types)],
     known: {
-      events: [...rows.map(([name]) => name), ...words(notNeeded)],
+      events: [...spellings.map(([name]) => name), ...words(notNeeded)],
       fields: words(fields),
-      notNeeded: [...mayGiveNothing, ...words(notNeeded)],
+      notNeeded: [...mayGiveNothing.map(([name]) => name), ...words(notNeeded)],
       ...(nameOf !== undefined && { eventOf: nameOf }),
     },
   } satisfies Partial<Agent>;
