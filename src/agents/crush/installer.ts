@@ -9,6 +9,7 @@ import { type EntryFile, entriesOfOurs, listsOfOurs, putEntries, removeEntries }
 import { nodeAt, propertiesOf } from "../shared/settings/jsonc.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import { isOurCommand } from "../shared/settings/settings.ts";
+import { adapter } from "./adapter.ts";
 
 export default oneFile({
   scopes: ["user", "project"],
@@ -28,7 +29,7 @@ export default oneFile({
 const NAME = "crush.json";
 
 /** The only event of the recorded version. Others are accepted and never sent. */
-const EVENT = "PreToolUse";
+const EVENT: keyof typeof adapter.events = "PreToolUse";
 
 /** In seconds; the default of 30 is too long if the hook hangs on a broken disk. */
 const TIMEOUT_S = 5;
@@ -38,7 +39,7 @@ const TIMEOUT_S = 5;
  */
 const entryFor = (command: HookCommand) => ({
   name: "openhook-otel",
-  command: command({ source: "crush", drain: "soon" }),
+  command: command({ source: adapter.source, drain: "soon" }),
   timeout: TIMEOUT_S,
 });
 

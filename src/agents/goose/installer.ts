@@ -4,6 +4,7 @@ import { isAbsolute, join } from "node:path";
 import type { HookCommand } from "#core/model/agent.ts";
 import type { Installer, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
+import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { newDocument } from "../shared/settings/jsonc.ts";
 import {
   addRegistrations,
@@ -11,6 +12,7 @@ import {
   registeredEvents,
   removeRegistrations,
 } from "../shared/settings/settings.ts";
+import { adapter } from "./adapter.ts";
 
 /** A plugin: a folder with a description and the hooks. Both files are ours, but hooks that users add to it are kept. */
 export default {
@@ -58,23 +60,20 @@ const TIMEOUT_S = 5;
  * Not registered: events that report a tool call under another name (BeforeReadFile, AfterFileEdit, Before- and
  * AfterShellExecution). Only PreToolUseResult reports a call that another plugin denied.
  */
-const DRAINS = {
-  SessionStart: "if-waiting",
-  UserPromptSubmit: "no",
-  PreToolUse: "no",
-  PreToolUseResult: "no",
-  PostToolUse: "no",
-  PostToolUseFailure: "no",
-  Stop: "yes",
-  SessionEnd: "yes",
-} as const satisfies Readonly<Record<string, Parameters<HookCommand>[0]["drain"]>>;
+const EVENTS: readonly HookEvent<keyof typeof adapter.events>[] = [
+  { event: "SessionStart", drain: "if-waiting" },
+  { event: "UserPromptSubmit", drain: "no" },
+  { event: "PreToolUse", drain: "no" },
+  { event: "PreToolUseResult", drain: "no" },
+  { event: "PostToolUse", drain: "no" },
+  { event: "PostToolUseFailure", drain: "no" },
+  { event: "Stop", drain: "yes" },
+  { event: "SessionEnd", drain: "yes" },
+];
 
 /** Without a matcher: `*` is no regular expression, and Goose would drop the rule. */
 const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  Object.entries(DRAINS).map(([event, drain]) => ({
-    event,
-    entry: { type: "command", command: command({ source: "goose", drain }), timeout: TIMEOUT_S },
-  }));
+  registrationsOf(adapter.source, EVENTS, command, (line) => ({ type: "command", command: line, timeout: TIMEOUT_S }));
 
 function configFolder({ home, env }: InstallTarget): string {
   const moved = env["XDG_CONFIG_HOME"];

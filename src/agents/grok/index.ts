@@ -1,15 +1,14 @@
 import type { Agent } from "#core/model/agent.ts";
-import { emitted, recognises, SOURCE, toContent, toEvents } from "./adapter.ts";
+import { adapter, toContent } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
 import { GROK_NAMES } from "./names.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Grok Build",
   otherNames: ["xai", "x-ai"],
   docs: "https://docs.x.ai/build/features/hooks",
-  emits: ["file.write", ...emitted()],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   // A subagent is a separate session with its own start and end
   hooksNameAgents: true,
@@ -22,12 +21,9 @@ export default {
     eventIds: "payload",
   },
   own: GROK_NAMES,
-  known: KNOWN,
   environment: ["GROK_HOME"],
-  recognises,
   toContent,
   toFileWrites,
-  toEvents,
   sessionsBelow: [".grok"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

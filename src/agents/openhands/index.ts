@@ -1,16 +1,14 @@
 import type { Agent } from "#core/model/agent.ts";
-import { emitsOf } from "../shared/payload/claude-like.ts";
-import { EVENTS, recognises, SOURCE, toContent, toEvents } from "./adapter.ts";
+import { adapter, toContent } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
 import { OPENHANDS_NAMES } from "./names.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "OpenHands CLI",
   otherNames: ["opendevin", "all-hands"],
   docs: "https://docs.openhands.dev/sdk/guides/hooks",
-  emits: ["file.write", ...emitsOf(EVENTS)],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   // The agent's process has its own shell
   hooksRunIn: "agent",
@@ -25,12 +23,9 @@ export default {
     eventIds: "arrival",
   },
   own: OPENHANDS_NAMES,
-  known: KNOWN,
   environment: ["OPENHANDS_CONVERSATIONS_DIR", "OPENHANDS_PERSISTENCE_DIR"],
-  recognises,
   toContent,
   toFileWrites,
-  toEvents,
   sessionsBelow: [".openhands"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

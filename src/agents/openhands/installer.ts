@@ -7,7 +7,7 @@ import { detectBy } from "../shared/settings/detect.ts";
 import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import type { Registration } from "../shared/settings/settings.ts";
-import { EVENTS } from "./adapter.ts";
+import { adapter } from "./adapter.ts";
 import { addHooks, hasOthers, hooksIn, refusedIn, removeHooks } from "./hooks-file.ts";
 
 export default oneFile({
@@ -23,13 +23,13 @@ export default oneFile({
 // --- internal ---
 
 const FOLDER = ".openhands";
-const NAMES: readonly string[] = Object.keys(EVENTS);
+const NAMES = adapter.known.events;
 
 // The hook takes 3 ms; the default is 60 s, too long if a hook hangs
 const TIMEOUT_S = 5;
 const END_TIMEOUT_S = 10;
 
-const REGISTERED: readonly HookEvent[] = [
+const REGISTERED: readonly HookEvent<keyof typeof adapter.events>[] = [
   { event: "SessionStart", drain: "if-waiting" },
   { event: "UserPromptSubmit", drain: "no" },
   { event: "PreToolUse", drain: "no" },
@@ -40,7 +40,7 @@ const REGISTERED: readonly HookEvent[] = [
 
 /** Without a matcher a hook runs for every tool. */
 const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  registrationsOf("openhands", REGISTERED, command, (line, { event }) => ({
+  registrationsOf(adapter.source, REGISTERED, command, (line, { event }) => ({
     type: "command",
     command: line,
     timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,

@@ -1,16 +1,15 @@
 import type { Agent } from "#core/model/agent.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
-import { recognises, SOURCE, toEvents } from "./adapter.ts";
-import { KNOWN } from "./known.ts";
+import { adapter } from "./adapter.ts";
 import { EDITORS } from "./names.ts";
 import { VIBE_NAMES } from "./own-names.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Mistral Vibe",
   docs: "https://github.com/mistralai/mistral-vibe",
-  emits: ["file.write", "tool.start", "tool.end", "turn.end", "notice"],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   // It reports neither a session's start nor its end
   endsSilently: true,
@@ -24,12 +23,9 @@ export default {
     eventIds: "arrival",
   },
   own: VIBE_NAMES,
-  known: KNOWN,
   environment: ["VIBE_HOME"],
-  recognises,
   toContent: hookContent,
   toFileWrites: writesOfTools(EDITORS),
-  toEvents,
   sessionsBelow: [".vibe"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

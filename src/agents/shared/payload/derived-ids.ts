@@ -1,5 +1,6 @@
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
-import { eventId } from "./identity.ts";
+import { eventId, payloadDigest } from "./identity.ts";
+import { asTimeMs } from "./json.ts";
 
 // Values that a payload does not contain, derived from what the intake recorded
 
@@ -17,3 +18,12 @@ export const derivedSessionId = (
 
 /** Distinguishes two equal payloads without id and time: by arrival time and hook process. */
 export const arrivalKey = ({ timeMs, hookPid }: IntakeFacts): string => `${timeMs}:${hookPid ?? ""}`;
+
+/** Distinguishes two equal payloads without id and time by their moment. Equal ones at one moment come from two registrations. */
+export const momentKey = (payload: unknown, { timeMs }: IntakeFacts): string => `${timeMs}:${payloadDigest(payload)}`;
+
+/** Distinguishes two equal payloads by their time, which is part of the digest; if they have none, by the hook's process. */
+export function timedKey(payload: Readonly<Record<string, unknown>>, { hookPid }: IntakeFacts): string {
+  const digest = payloadDigest(payload);
+  return asTimeMs(payload["timestamp"]) === undefined ? `${digest}:${hookPid ?? ""}` : digest;
+}

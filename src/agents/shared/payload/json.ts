@@ -42,6 +42,15 @@ export function parsedJson(value: unknown): unknown {
 export const asString = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
+/** The first of several members with a text. */
+export function first(p: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const text = asString(p[name]);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
 /** An array, or an empty one. */
 export const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 

@@ -33,7 +33,7 @@ export interface PayloadSession {
 }
 
 export interface PayloadTool {
-  readonly name: string | undefined;
+  readonly name?: string | undefined;
   readonly callId?: string | undefined;
   /** For an end. Absent: unknown. */
   readonly status?: "success" | "error" | undefined;
@@ -51,6 +51,16 @@ export function sessionOf(
   const inherited = asString(from.environment);
   if (inherited !== undefined) return { id: inherited, origin: "environment" };
   return { id: derivedSessionId(source, intake, from.cwd), origin: "minted" };
+}
+
+/** An absolute path, with the home directory and recorded variables substituted; `undefined` for any other. */
+export function absolutePath(value: unknown, intake: IntakeFacts): string | undefined {
+  const text = asString(value);
+  if (text === undefined || /[\n\0]/.test(text)) return undefined;
+  const expanded = text
+    .replace(/^~(?=[/\\])/, () => intake.env["HOME"] ?? "~")
+    .replace(/^\$\{?(\w+)\}?(?=[/\\])/, (whole, name: string) => intake.env[name] ?? whole);
+  return /^(?:\/|[A-Za-z]:[/\\]|\\\\)/.test(expanded) ? expanded : undefined;
 }
 
 /** Makes an event: an envelope for the OpenHook types of all texts, a signal for the others. */

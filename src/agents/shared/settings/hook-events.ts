@@ -1,9 +1,9 @@
 import type { HookCommand } from "#core/model/agent.ts";
 import type { Registration } from "./settings.ts";
 
-/** An event to register. */
-export interface HookEvent {
-  readonly event: string;
+/** An event to register; its name is one of the adapter's table. */
+export interface HookEvent<E extends string = string> {
+  readonly event: E;
   /** Whether its hook also starts a drain. */
   readonly drain: Parameters<HookCommand>[0]["drain"];
   /** Absent: the hook runs for every tool and every reason. */
