@@ -1,8 +1,9 @@
 import type { Agent, KnownNames } from "#core/model/agent.ts";
-import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
+import type { Event, Extras } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { defined } from "#kit/defined.ts";
 import { words } from "../names/own-names.ts";
+import { type EventRow, emitsOf, type MadeExtras, type Members } from "./adapter-of.ts";
 import { ownOf } from "./json.ts";
 import { eventOf, type PayloadEvent } from "./payload-event.ts";
 
@@ -18,19 +19,11 @@ export interface Frame extends Pick<PayloadEvent, "native" | "session" | "cwd" |
   readonly isKeyedByType?: true;
 }
 
-/** Members without a value are left out. */
-export type MadeExtras = { readonly [K in keyof Extras]?: Extras[K] | undefined };
-
 /** What one payload reports. Whatever it does not say, or leaves `undefined`, comes from the table and the frame. */
-export type FramedMembers = {
-  readonly [K in Exclude<keyof PayloadEvent, "source" | "extras">]?: PayloadEvent[K] | undefined;
-} & { readonly extras?: MadeExtras | undefined };
+export type FramedMembers = Members & { readonly [K in "cwd" | "timeMs"]?: PayloadEvent[K] | undefined };
 
-/** What a native event becomes; see `EventRow`. */
-export interface FramedRow<F> {
-  readonly type: NativeEventType;
-  /** What else it can become, as `read` says. `nothing`: some of its payloads have nothing that a trace needs. @default none */
-  readonly or?: readonly (NativeEventType | "nothing")[];
+/** What a native event becomes. */
+export interface FramedRow<F> extends Pick<EventRow, "type" | "or"> {
   /** Pure; never throws. `undefined`: nothing. @default an event without members of its own */
   readonly read?: (frame: F, intake: IntakeFacts) => FramedMembers | readonly FramedMembers[] | undefined;
 }
@@ -72,7 +65,6 @@ export function framedAdapter<F extends Frame>(agent: FramedAdapter<F>) {
   const rows = Object.entries(events);
   const spellings = [...rows.map(([name]) => [name, name] as const), ...Object.entries(otherSpellings)];
   const mayGiveNothing = spellings.filter(([, name]) => ownOf(events, name)?.or?.includes("nothing") === true);
-  const types = rows.flatMap(([, { type, or = [] }]) => [type, ...or.filter((other) => other !== "nothing")]);
   return {
     source,
     recognises,
@@ -93,7 +85,7 @@ export function framedAdapter<F extends Frame>(agent: FramedAdapter<F>) {
       });
     },
     /** Without `file.write`, which is derived from tool calls. */
-    emits: [...new Set(types)],
+    emits: emitsOf(events),
     known: {
       events: [...spellings.map(([name]) => name), ...words(notNeeded)],
       fields: words(fields),
