@@ -45,11 +45,7 @@ module.exports = {
             ),
           ],
     ),
-    rule(
-      "programs-are-the-edge",
-      { path: "^src/" },
-      { path: "^src/((background-drain|cli)\\.ts$|commands/program/(collect|read)\\.ts$)" },
-    ),
+    rule("programs-are-the-edge", { path: "^src/" }, { path: "^src/(background-drain|cli)\\.ts$" }),
     rule("commands-start-the-pipeline", { path: "^src/", pathNot: "^src/commands/" }, { path: "^src/pipeline\\.ts$" }),
 
     // The hot half: what an agent waits for loads node's own modules, types cost nothing

@@ -12,19 +12,28 @@ const { RECORDED_VARIABLES } = await load("agents", "intake.const.ts");
 const { ALLOWED_NODE_OPTIONS, STARTUP_VARIABLES } = await load("collect", "intake", "inbox-file.ts");
 
 const PER_LINE = 3;
+const PER_GROUP = 15;
 const inLines = (commands) =>
   commands
     .map((command, i) => `${command}${i % PER_LINE < PER_LINE - 1 && i < commands.length - 1 ? "; " : "\n"}`)
     .join("");
 const constant = (name, values) => `const ${name} = [\n${values.map((value) => `  "${value}",\n`).join("")}];\n`;
 
+/** Records variables if any of them is set. Without a loop: `eval` would cost the agent time. */
+const recorded = (names) => {
+  const commands = inLines(names.map((name) => `head_line env.${name} "\${${name}-}"`));
+  const values = names.map((name) => `\${${name}-}`).join("");
+  return `if [ -n "${values}" ]; then\n${commands.replaceAll(/^(?=.)/gm, "  ")}fi\n`;
+};
+const groups = RECORDED_VARIABLES.flatMap((_, i) =>
+  i % PER_GROUP === 0 ? [RECORDED_VARIABLES.slice(i, i + PER_GROUP)] : [],
+);
+
 await replaceIn("src/collect/intake/hook.sh", "#", {
-  // Without a loop: `eval` would cost the agent time
-  variables: inLines(RECORDED_VARIABLES.map((name) => `head_line env.${name} "\${${name}-}"`)),
-  "allowed options": ALLOWED_NODE_OPTIONS.map((option) => `        ${option}) options="$options $option" ;;\n`).join(
-    "",
-  ),
-  "startup variables": STARTUP_VARIABLES.map((name) => `    unset ${name}\n`).join(""),
+  // An agent sets its own variables, so most groups are empty
+  variables: groups.map(recorded).join(""),
+  "allowed options": `        ${ALLOWED_NODE_OPTIONS.join(" | ")}) options="$options $option" ;;\n`,
+  "startup variables": `    unset ${STARTUP_VARIABLES.join(" ")}\n`,
 });
 await replaceIn("src/agents/shared/plugin/inbox.js", "//", {
   "node options": `${constant("STARTUP_VARIABLES", STARTUP_VARIABLES)}\n${constant("ALLOWED_NODE_OPTIONS", ALLOWED_NODE_OPTIONS)}`,

@@ -12,7 +12,7 @@ import { Git } from "./git/git.ts";
 import { addedLines } from "./git/patches.ts";
 
 /** Commits of one repository, as sessions know them. */
-export interface RepositoryCommits {
+interface RepositoryCommits {
   readonly gitDir: string;
   readonly commits: readonly StoredCommit[];
 }

@@ -10,7 +10,7 @@ import { type Discovery, readDiscovery } from "#config/discovery.ts";
 import { readFileIfAny } from "#config/files.ts";
 import { loadConfig } from "#config/load.ts";
 import type { EnvelopeText } from "#core/model/envelope-types.ts";
-import { meantAgent } from "#core/rules/meant-agent.ts";
+import { meantAgent } from "#core/rules/cards.ts";
 import { printable, writeLines } from "#kit/text/terminal.ts";
 import { UserError } from "#kit/user-error.ts";
 import { withUserErrors } from "#setup/registration/settings-edit.ts";

@@ -2,11 +2,16 @@ import { allRecords } from "#config/backup.ts";
 import type { Context } from "#config/context.ts";
 import { suggest } from "#kit/suggest.ts";
 import { unifiedDiff } from "#kit/text/diff.ts";
-import { changedPaths, type DisablePlan, disabledText, planDisable } from "#setup/registration/disable-plan.ts";
+import {
+  changedPaths,
+  type DisablePlan,
+  disabledText,
+  planDisable,
+  remainingText,
+} from "#setup/registration/disable-plan.ts";
 import { writeDisable } from "#setup/registration/disable-write.ts";
 import { complainTo, forEachAgent } from "#setup/registration/for-each-agent.ts";
 import { removeHookProgram } from "#setup/registration/hook-program.ts";
-import { remainingText } from "#setup/registration/remaining.ts";
 import {
   type AgentLookup,
   type InstallableAgent,

@@ -1,7 +1,7 @@
-import { type Examination, examine } from "#check/health/doctor/examine.ts";
-import type { Finding } from "#check/health/doctor/finding.ts";
-import { type FixReport, fix } from "#check/health/doctor/fix.ts";
-import { doctorLines } from "#check/health/doctor/text.ts";
+import { doctorLines } from "#check/health/doctor-text.ts";
+import { type Examination, examine } from "#check/health/examine.ts";
+import type { Finding } from "#check/health/finding.ts";
+import { type FixReport, fix } from "#check/health/fix.ts";
 import type { Context } from "#config/context.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf } from "#kit/text/terminal.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "#config/context.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf } from "#kit/text/terminal.ts";
 import { UserError } from "#kit/user-error.ts";

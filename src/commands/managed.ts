@@ -1,10 +1,13 @@
 import type { Context } from "#config/context.ts";
 import { suggest } from "#kit/suggest.ts";
+import { withOpenUmask } from "#kit/umask.ts";
 import { folderOf } from "#setup/registration/installed-copy.ts";
 import {
   isManaged,
   type ManagedFile,
+  managedDiff,
   managedFiles,
+  managedPrint,
   needRoot,
   withHooks,
   withoutHooks,
@@ -12,10 +15,8 @@ import {
 } from "#setup/registration/managed.ts";
 import { missingFolders, recordFolders, removeMadeFolders } from "#setup/registration/managed-folders.ts";
 import { managedHookOf, managedMachine } from "#setup/registration/managed-places.ts";
-import { managedDiff, managedPrint } from "#setup/registration/managed-print.ts";
 import { installManagedProgram, removeManagedProgram, unusableNode } from "#setup/registration/managed-program.ts";
 import { type AgentLookup, listed, withUserErrors } from "#setup/registration/settings-edit.ts";
-import { withOpenUmask } from "#setup/registration/umask.ts";
 
 export interface EnableManagedOptions {
   /** Print the files that a machine without any gets. */

@@ -107,9 +107,8 @@ async function showDryRun(
   return 0;
 }
 
-const asJson = ({ freedBytes: _, notSmaller, ...pruned }: Pruned, before: number, after: number) => ({
+const asJson = ({ freedBytes: _, ...pruned }: Pruned, before: number, after: number) => ({
   ...pruned,
   store_bytes_before: before,
   store_bytes: after,
-  ...(notSmaller !== undefined && { not_smaller: notSmaller }),
 });

@@ -1,5 +1,5 @@
-import { collectStatus } from "#check/health/status/facts.ts";
-import { statusLines } from "#check/health/status/text.ts";
+import { collectStatus } from "#check/health/examine.ts";
+import { statusLines } from "#check/health/status-text.ts";
 import type { Context } from "#config/context.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf } from "#kit/text/terminal.ts";

@@ -1,7 +1,7 @@
 import { allAgents, findAgent } from "#agents/registry.ts";
 import type { Context } from "#config/context.ts";
 import { readFileIfAny, writeFileAtomic } from "#config/files.ts";
-import { meantAgent } from "#core/rules/meant-agent.ts";
+import { meantAgent } from "#core/rules/cards.ts";
 import { suggest } from "#kit/suggest.ts";
 import { UserError } from "#kit/user-error.ts";
 import { limitsText, reportedLimitsPath } from "#show/statusline/limits.ts";

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { allowCommand } from "#collect/transcripts/allow-folders.ts";
 import { unreadFormats } from "#collect/transcripts/unread-formats.ts";
 import type { Context } from "#config/context.ts";
-import { knownCardOf } from "#core/rules/card-of.ts";
+import { knownCardOf } from "#core/rules/cards.ts";
 import { refusalOf } from "#kit/open.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { printable, terminalOf, wrapped } from "#kit/text/terminal.ts";

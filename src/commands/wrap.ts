@@ -4,8 +4,7 @@ import { suggest } from "#kit/suggest.ts";
 import { UserError } from "#kit/user-error.ts";
 import { installHookProgram } from "#setup/registration/hook-program.ts";
 import { withUserErrors } from "#setup/registration/settings-edit.ts";
-import { planWrapper, type WrapPlan } from "#setup/registration/wrap-plan.ts";
-import { wrappedText } from "#setup/registration/wrap-text.ts";
+import { planWrapper, type WrapPlan, wrappedText } from "#setup/registration/wrap-plan.ts";
 import { installWrapper, linkWrapper } from "#setup/registration/wrap-write.ts";
 import { programsNamed, wrappersHere } from "#setup/registration/wrappers.ts";
 

@@ -5,8 +5,8 @@ import { Config } from "./schema.ts";
 import type { Setting } from "./setting.ts";
 
 /** @throws if a value does not fit, which `invalidReason` reports first */
-export function parseConfig(given: unknown): Config {
-  return Config.parse(given, parseOptions());
+export function parseConfig(value: unknown): Config {
+  return Config.parse(value, parseOptions());
 }
 
 /**

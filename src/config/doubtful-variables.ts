@@ -14,7 +14,7 @@ import { namedByRepositories, type RepositoryPlaces } from "./repository-variabl
 export async function doubtfulVariables(
   env: Env,
   stateDir: string | undefined,
-  at: RepositoryPlaces,
+  searched: RepositoryPlaces,
 ): Promise<ReadonlyMap<string, string>> {
   const isRecorded = stateDir === undefined ? () => false : await readRecordedVariables(stateDir);
   const candidates = Object.entries(env).flatMap(([name, value = ""]) => {
@@ -26,9 +26,9 @@ export async function doubtfulVariables(
   });
   if (candidates.length === 0) return new Map();
   // A repository that is set as the home folder would otherwise not be searched
-  const asHome = { ...at, folders: [...at.folders, at.home], home: systemHome() ?? "/" };
+  const asHome = { ...searched, folders: [...searched.folders, searched.home], home: systemHome() ?? "/" };
   const isHomeDoubtful = candidates.includes("HOME") && (await namedByRepositories(["HOME"], asHome)).size > 0;
-  return namedByRepositories(candidates, isHomeDoubtful ? asHome : at);
+  return namedByRepositories(candidates, isHomeDoubtful ? asHome : searched);
 }
 
 /** The home folder as the operating system knows it. `undefined`: the user has no entry. */

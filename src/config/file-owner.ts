@@ -9,7 +9,7 @@ export class StateError extends Error {
 }
 
 /** The user running this: `process.getuid`; absent on Windows, where modes and owners mean nothing. */
-export interface Owner {
+interface Owner {
   readonly uid: number | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { OtlpSettings, OtlpSignal, OtlpSignalSettings } from "#core/model/s
 import type { Config } from "./schema.ts";
 
 /** The program's resource attributes, in addition to the user's. */
-export interface Identity {
+interface Identity {
   /** This program's version. */
   readonly version: string;
   /** One per machine and user, from the state directory. */

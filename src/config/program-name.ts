@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { delimiter, isAbsolute, join, relative } from "node:path";
 
 /** What the name depends on. */
-export interface ProgramStart {
+interface ProgramStart {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
   /** The current directory; `undefined` if it was deleted. */

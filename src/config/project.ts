@@ -53,9 +53,9 @@ export function projectSettingsIn(file: ProjectFile): ProjectSettings {
   if (text.trim() === "") return NO_PROJECT_SETTINGS;
   const parsed = parse(text);
   if ("problem" in parsed) return unreadable(`${file.path}:${parsed.line}: ${parsed.problem}`);
-  const own: FileSettings = { disabled: false, withoutChanges: false, attributes: {}, warnings: [], at: file.path };
+  const own: FileSettings = { disabled: false, withoutChanges: false, attributes: {}, warnings: [], path: file.path };
   for (const { name, value } of members(parsed.root)) addMember(own, name, value);
-  const { at: _, ...settings } = own;
+  const { path: _, ...settings } = own;
   return settings;
 }
 
@@ -67,7 +67,7 @@ interface FileSettings {
   capture?: CaptureLevel;
   attributes: Record<string, string>;
   warnings: string[];
-  readonly at: string;
+  readonly path: string;
 }
 
 /** Deeper than any settings file, and less than the stack allows. */
@@ -131,11 +131,11 @@ function addAttributes(own: FileSettings, key: string, node: Node): void {
     return;
   }
   for (const { name, value } of members(node)) {
-    const given: unknown = value.type === "string" ? getNodeValue(value) : undefined;
+    const text: unknown = value.type === "string" ? getNodeValue(value) : undefined;
     const why =
-      typeof given !== "string"
+      typeof text !== "string"
         ? "its value must be a string"
-        : given.length > MAX_VALUE_CHARACTERS
+        : text.length > MAX_VALUE_CHARACTERS
           ? `its value is longer than ${MAX_VALUE_CHARACTERS} characters`
           : !NAME.test(name)
             ? "names have up to 64 lower-case letters, digits, dots, dashes and underscores"
@@ -144,8 +144,8 @@ function addAttributes(own: FileSettings, key: string, node: Node): void {
               : Object.keys(own.attributes).length >= MAX_ATTRIBUTES && !Object.hasOwn(own.attributes, name)
                 ? `there are more than ${MAX_ATTRIBUTES}`
                 : undefined;
-    if (why !== undefined || typeof given !== "string") warnIgnored(own, `${key}.${shown(name)}`, why);
-    else own.attributes[name] = given;
+    if (why !== undefined || typeof text !== "string") warnIgnored(own, `${key}.${shown(name)}`, why);
+    else own.attributes[name] = text;
   }
 }
 
@@ -156,7 +156,7 @@ const RESERVED =
 
 function restrictToNone(own: FileSettings, why: string): void {
   own.capture = "none";
-  own.warnings.push(`${own.at}: ${why}; until it is fixed, sessions here keep only numbers (capture none)`);
+  own.warnings.push(`${own.path}: ${why}; until it is fixed, sessions here keep only numbers (capture none)`);
 }
 
 function warnIgnored(
@@ -165,7 +165,7 @@ function warnIgnored(
   why = "a project file can only set disabled, capture, changes and attributes",
 ): void {
   // The number of warnings is limited
-  if (own.warnings.length < MAX_WARNINGS) own.warnings.push(`${own.at}: ${shown(key)} is ignored: ${why}`);
+  if (own.warnings.length < MAX_WARNINGS) own.warnings.push(`${own.path}: ${shown(key)} is ignored: ${why}`);
 }
 
 const MAX_WARNINGS = 20;

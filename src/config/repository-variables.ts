@@ -27,10 +27,10 @@ export interface RepositoryPlaces {
  */
 export async function namedByRepositories(
   names: readonly string[],
-  at: RepositoryPlaces,
+  places: RepositoryPlaces,
 ): Promise<ReadonlyMap<string, string>> {
   if (names.length === 0) return new Map();
-  const found = await search(new RegExp(`\\b(?:${names.map(escaped).join("|")})\\b`, "g"), names, at);
+  const found = await search(new RegExp(`\\b(?:${names.map(escaped).join("|")})\\b`, "g"), names, places);
   return new Map(names.flatMap((name) => (found.has(name) ? [[name, found.get(name) ?? ""]] : [])));
 }
 
@@ -40,8 +40,8 @@ export async function namedByRepositories(
  * @returns variable name → file, at most 8
  * @throws never
  */
-export async function ownVariablesIn(at: RepositoryPlaces): Promise<ReadonlyMap<string, string>> {
-  const found = await search(/\bOPENHOOK_OTEL_[A-Z_]{1,60}\b/g, [], at);
+export async function ownVariablesIn(places: RepositoryPlaces): Promise<ReadonlyMap<string, string>> {
+  const found = await search(/\bOPENHOOK_OTEL_[A-Z_]{1,60}\b/g, [], places);
   return new Map([...found].slice(0, MAX_REPORTED));
 }
 
@@ -60,12 +60,12 @@ const escaped = (name: string): string => name.replaceAll(/[^A-Za-z0-9_]/g, "\\$
 async function search(
   pattern: RegExp,
   everyName: readonly string[],
-  at: RepositoryPlaces,
+  places: RepositoryPlaces,
 ): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   let files = 0;
-  for (const folder of await upwards(at.folders, at.home)) {
-    for (const path of await candidatesIn(folder, at.files)) {
+  for (const folder of await upwards(places.folders, places.home)) {
+    for (const path of await candidatesIn(folder, places.files)) {
       const named = ++files > MAX_FILES ? "unknown" : await namesIn(path, pattern);
       for (const name of named === "unknown" ? everyName : named) if (!found.has(name)) found.set(name, path);
       if (files > MAX_FILES) return found;
@@ -81,7 +81,7 @@ async function upwards(folders: readonly string[], home: string): Promise<Readon
   const found = new Set<string>();
   for (const folder of new Set([...folders, ...real.slice(1)])) {
     if (!isAbsolute(folder)) continue;
-    for (let at = folder; !ends.has(at) && dirname(at) !== at; at = dirname(at)) found.add(at);
+    for (let path = folder; !ends.has(path) && dirname(path) !== path; path = dirname(path)) found.add(path);
   }
   return found;
 }

@@ -16,7 +16,7 @@ export class SettingError extends Error {
   readonly code = "E_CONFIG";
 }
 
-export type SettingValue = string | number | boolean | Readonly<Record<string, string>>;
+type SettingValue = string | number | boolean | Readonly<Record<string, string>>;
 
 /** The setting, or entry of one, that a key names. @throws SettingError for any other key, with the nearest one */
 export function knownTarget(key: string): Target {

@@ -1,7 +1,6 @@
 import type { Event } from "#core/model/event-schema.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import { otherKey } from "#core/rules/answer-keys.ts";
-import { idWithoutAgent } from "#core/rules/call-ids.ts";
 import { isChangeFact } from "#core/rules/change-facts.ts";
 import { hasAssignedSessionId, timeMsOf } from "#core/rules/event.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
@@ -53,8 +52,7 @@ export function addEntries(
   const revisions: Revision[] = [];
   const mayBePruned = hasPrunedFacts(db);
   if (entries.length > 0) unpack(db, session);
-  for (const given of entries) {
-    const read = underEarlierKey(db, session, given);
+  for (const read of entries) {
     if (mayBePruned && isPrunedFact(db, "entry", session.source, session.sessionId, read.key)) continue;
     const claimed = underOwnedKey(db, session, read);
     if (isCopyOfKnownAnswer(db, session, claimed)) continue;
@@ -229,21 +227,6 @@ const unplacedProcess = (event: Event): string | null =>
   hasAssignedSessionId(event) ? (extrasOf(event).process ?? null) : null;
 
 const isCall = (entry: TranscriptEntry): entry is EntryOf<"model_call"> => entry.kind === "model_call";
-
-/**
- * Earlier versions kept a subagent's call under its given id only, unless another agent had a call with that id. Such a
- * record keeps its key, so that it is not counted again.
- */
-function underEarlierKey(db: Database, session: StoredSession, entry: TranscriptEntry): TranscriptEntry {
-  if ((entry.kind !== "tool_use" && entry.kind !== "tool_result") || entry.agentId === undefined) return entry;
-  const callId = idWithoutAgent(entry.callId, entry.agentId);
-  const key = idWithoutAgent(entry.key, entry.agentId);
-  if (callId === entry.callId || key === entry.key) return entry;
-  const isStored = db
-    .prepare("SELECT 1 FROM entries WHERE session = ? AND key = ? AND json_extract(body, '$.agentId') = ?")
-    .get(session.id, key, entry.agentId);
-  return isStored === undefined ? entry : { ...entry, key, callId };
-}
 
 /** Whether an entry belongs to a session. A record whose id is unique across sessions belongs to only one of them. */
 function claim(

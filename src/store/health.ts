@@ -3,7 +3,7 @@ import Libsql from "libsql";
 import { messageOf } from "#kit/error-message.ts";
 import { withoutHalves } from "#kit/texts-as-bytes.ts";
 import { type Database, preparerOf, StoreError } from "./connection.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { runMigrations } from "./migrate.lazy.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";
 
 // Read-only checks: whether a store is intact, and its latest activity
@@ -109,7 +109,7 @@ const SMALL_TABLES = ["meta", "sessions", "segments", "counters", "outbox"] as c
 function missingNames(db: Database): readonly string[] {
   const made = new Libsql(":memory:", {});
   try {
-    for (const sql of MIGRATIONS) made.exec(sql);
+    runMigrations(made, 0);
     const there = namesIfReadable(db);
     if (typeof there === "string") return [there];
     return namesOf(preparerOf(made))

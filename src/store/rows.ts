@@ -19,6 +19,25 @@ export function insertRows(db: Database, into: string, row: string, values: read
   }
 }
 
+/**
+ * Inserts one row, with the name of each value beside it.
+ *
+ * @param row by column; `undefined` is stored as null, `true` as 1
+ * @param onConflict the end of the statement
+ */
+export function insertRow(
+  db: Database,
+  table: string,
+  row: Readonly<Record<string, Value | boolean | undefined>>,
+  onConflict: string,
+): void {
+  const columns = Object.keys(row);
+  const values = Object.values(row).map((value) => (typeof value === "boolean" ? Number(value) : (value ?? null)));
+  db.prepare(`INSERT INTO ${table} (${columns.join(", ")}) VALUES ${rowOf(columns.length)} ${onConflict}`).run(
+    ...values,
+  );
+}
+
 /** Placeholders of one row, e.g. `(?, ?, ?)`. */
 export const rowOf = (columns: number): string => `(${Array.from({ length: columns }, () => "?").join(", ")})`;
 

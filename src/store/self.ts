@@ -1,5 +1,5 @@
 import type { Increment, MetricShape } from "#core/model/telemetry.ts";
-import { addSteps, streamValue } from "./counters.ts";
+import { addSteps } from "./counters.ts";
 import type { Database } from "./database.ts";
 import { addToMeta, readMeta, writeMeta } from "./meta.ts";
 import { streamKeyOf } from "./stream-key.ts";
@@ -153,8 +153,7 @@ export function raiseCounters(
     for (const { step, total } of totals) {
       if (total === 0) continue;
       const key = `${COUNTED}${streamKeyOf(step)}`;
-      // A store of an earlier version has only the stream
-      const counted = Number(readMeta(db, key) ?? streamValue(db, step));
+      const counted = Number(readMeta(db, key) ?? "0");
       if (total <= counted) continue;
       addSteps(db, [{ ...step, amount: total - counted }], shapes, nowMs);
       writeMeta(db, key, String(total));

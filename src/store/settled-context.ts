@@ -183,7 +183,7 @@ function settledCalls(db: Database, sessionNumber: number, { callIds, digests, g
       .map((row) => JSON.parse(String(row["body"])) as SettledCall);
   const calls = [
     ...[...digests, ...givenIds].flatMap((id) => callsLike("input_digest = ?", id)),
-    // Earlier versions counted a call under its given id only
+    // A call that only a transcript without given ids has reported, such as one of Amp, has it as its call id
     ...[...givenIds].flatMap((givenId) =>
       callsLike(
         "(call_id = ? OR call_id BETWEEN ? AND ?) AND input_digest IS NULL",

@@ -1,63 +1,62 @@
 import type { ExportedSpan, SettledSubagent, SettledTurn, Subagent, Turn } from "#core/model/session.ts";
 import type { Database, Row } from "./database.ts";
+import { insertRow } from "./rows.ts";
 
 // Settled turns and subagents as rows. One that continues after it was settled stays one row, with more parts.
 
 /** Stores a closed turn, or a further part of it. */
 export function putTurn(db: Database, sessionNumber: number, turn: Turn): void {
-  db.prepare(
-    `INSERT INTO turns
-       (session, key, segment, origin, state, start_ms, end_ms, prompt_length, hook_seen, parts, span_key, span_segment)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (session, key) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms),
+  const row = {
+    session: sessionNumber,
+    key: baseKey(turn.key),
+    segment: turn.segment,
+    origin: turn.origin,
+    state: turn.state,
+    start_ms: turn.startMs,
+    end_ms: turn.endMs,
+    prompt_length: turn.promptLength,
+    hook_seen: turn.hasHookPrompt,
+    parts: partsUpTo(turn.key),
+    span_key: turn.isLate ? undefined : (turn.exportedKey ?? turn.key),
+    span_segment: turn.isLate ? undefined : turn.segment,
+  };
+  insertRow(
+    db,
+    "turns",
+    row,
+    `ON CONFLICT (session, key) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms),
        hook_seen = max(hook_seen, excluded.hook_seen), span_key = coalesce(excluded.span_key, span_key),
        span_segment = coalesce(excluded.span_segment, span_segment)`,
-  ).run(
-    sessionNumber,
-    baseKey(turn.key),
-    turn.segment,
-    turn.origin,
-    turn.state,
-    turn.startMs,
-    turn.endMs,
-    turn.promptLength ?? null,
-    turn.hasHookPrompt ? 1 : 0,
-    partsUpTo(turn.key),
-    ...(turn.isLate ? [null, null] : [turn.exportedKey ?? turn.key, turn.segment]),
   );
 }
 
 /** Gives a settled turn, and the subagents that it started, another key. Its span keeps the old one. */
 export function renameTurn(db: Database, sessionNumber: number, from: string, to: string): void {
-  db.prepare("UPDATE turns SET key = ?, hook_seen = ? WHERE session = ? AND key = ?").run(
-    to,
-    RENAMED,
-    sessionNumber,
-    from,
-  );
+  db.prepare("UPDATE turns SET key = ?, hook_seen = 1 WHERE session = ? AND key = ?").run(to, sessionNumber, from);
   db.prepare("UPDATE subagents SET turn_key = ? WHERE session = ? AND turn_key = ?").run(to, sessionNumber, from);
 }
 
 /** Stores a closed subagent, or a further part of it. */
-export function putSubagent(db: Database, sessionNumber: number, s: Subagent): void {
-  db.prepare(
-    `INSERT INTO subagents
-       (session, agent_id, agent_type, segment, turn_key, parent_call_id, start_ms, end_ms, parts, span_key, span_segment)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (session, agent_id) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms),
+export function putSubagent(db: Database, sessionNumber: number, subagent: Subagent): void {
+  const row = {
+    session: sessionNumber,
+    agent_id: subagent.agentId,
+    agent_type: subagent.agentType,
+    segment: subagent.segment,
+    turn_key: subagent.turnKey,
+    parent_call_id: subagent.parentCallId,
+    start_ms: subagent.startMs,
+    end_ms: subagent.endMs,
+    parts: partsUpTo(subagent.key),
+    span_key: subagent.exportedKey ?? subagent.key,
+    span_segment: subagent.segment,
+  };
+  insertRow(
+    db,
+    "subagents",
+    row,
+    `ON CONFLICT (session, agent_id) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms),
        span_key = excluded.span_key, span_segment = excluded.span_segment`,
-  ).run(
-    sessionNumber,
-    s.agentId,
-    s.agentType ?? null,
-    s.segment,
-    s.turnKey ?? null,
-    s.parentCallId ?? null,
-    s.startMs,
-    s.endMs,
-    partsUpTo(s.key),
-    s.exportedKey ?? s.key,
-    s.segment,
   );
 }
 
@@ -71,9 +70,8 @@ export function toTurn(row: Row): SettledTurn {
     parts: Number(row["parts"]),
     hasHook: row["hook_seen"] !== 0,
     ...(row["hook_alone"] === 1 && { hookOnly: true }),
-    ...(row["hook_seen"] === RENAMED && { renamed: true }),
     ...(row["prompt_length"] !== null && { promptLength: Number(row["prompt_length"]) }),
-    ...spanOf(row, "key"),
+    span: spanOf(row),
   };
 }
 
@@ -90,21 +88,17 @@ export function toSubagent(row: Row): SettledSubagent {
     ...(turnKey !== undefined && { turnKey }),
     ...(parentCallId !== undefined && { parentCallId }),
     ...(agentType !== undefined && { agentType }),
-    ...spanOf(row, "agent_id"),
+    span: spanOf(row),
   };
 }
 
 // --- internal ---
 
-/** Rows of earlier versions do not name the span: it has the run's key, unless the run was renamed. */
-function spanOf(row: Row, keyColumn: string): { readonly span?: ExportedSpan } {
-  if (row["span_key"] !== null) return { span: { key: String(row["span_key"]), segment: Number(row["span_segment"]) } };
-  if (row["hook_seen"] === RENAMED) return {};
-  return { span: { key: String(row[keyColumn]), segment: Number(row["segment"]) } };
-}
-
-/** Value of `hook_seen` for a renamed turn; 1 for any other turn that a hook reported. */
-const RENAMED = 2;
+/** Late parts of a turn that was pruned name no span: the turn's own had its key. */
+const spanOf = (row: Row): ExportedSpan =>
+  row["span_key"] === null
+    ? { key: String(row["key"]), segment: Number(row["segment"]) }
+    : { key: String(row["span_key"]), segment: Number(row["span_segment"]) };
 
 /** A further part has the key `<key>~<n>`; prompt ids contain no tilde. */
 const baseKey = (key: string): string => key.replace(/~\d+$/, "");

@@ -119,7 +119,7 @@ describe.each(firstOf(Object.entries(MADE), 2))(
   },
 );
 
-test("a call that an earlier version settled under its given id is not counted again", async () => {
+test("a call that was settled under its given id is not counted again", async () => {
   replay = new Replay("opencode", firstCase("opencode"), { withTranscripts: false });
   made = opencode(replay.home);
   for (const call of made.hooks) replay.put(call);

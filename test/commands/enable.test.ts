@@ -137,7 +137,8 @@ beforeEach(() => {
   project = join(home, "acme");
   mkdirSync(project, { recursive: true });
   hookSource = join(root, "hook.sh");
-  writeFileSync(hookSource, '#!/bin/sh\necho "ran $*"\n');
+  // Where a shell reads it, the first word is its path, and it ends the shell, as hook.sh does
+  writeFileSync(hookSource, '#!/bin/sh\ncase $1 in /*) shift ;; esac\necho "ran $*"\nexit\n');
   printed = "";
 });
 afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }));
@@ -207,15 +208,16 @@ const SETTINGS = `{
 describe("the command line that an agent runs", () => {
   it("is short for a user, and contains no home directory in both scopes", async () => {
     const command = hookCommandOf(settledContext(), "user");
-    for (const drain of ["yes", "if-waiting", "no"] as const) {
-      const line = command({ source: "claude-code", drain });
-      expect(line.length).toBeLessThan(110);
-      expect(line).not.toContain(home);
-    }
+    for (const drain of ["yes", "if-waiting", "no"] as const)
+      for (const shell of [undefined, "sh"] as const) {
+        const line = command({ source: "claude-code", drain, ...(shell && { shell }) });
+        expect(line.length).toBeLessThan(110);
+        expect(line).not.toContain(home);
+      }
     await on();
     await on({ scope: "project" });
     const commandOf = (path: string) => JSON.parse(readFileSync(path, "utf8")).hooks.Stop[0].hooks[0].command;
-    expect(commandOf(userSettings())).toBe(command({ source: "claude-code", drain: "yes" }));
+    expect(commandOf(userSettings())).toBe(command({ source: "claude-code", drain: "yes", shell: "sh" }));
     expect(commandOf(projectSettings())).not.toContain(home);
   });
 
@@ -226,16 +228,24 @@ describe("the command line that an agent runs", () => {
       for (const env of [{ SHELL: `/bin/${shell}` }, { SHELL: `/bin/${shell}`, OPENHOOK_OTEL_HOME: moved }]) {
         const context = { ...settledContext({ env }), places: placesOf({ env, home, platform: "linux" }) };
         await on({}, context);
-        const line = hookCommandOf(context, "user")({ source: "kiro", event: "agent", drain: "yes" });
-        expect(isOurCommand(line)).toBe(true);
+        const command = hookCommandOf(context, "user");
+        const line = command({ source: "kiro", event: "agent", drain: "yes" });
+        // For agents that run sh, or this shell
+        const read = command({ source: "kiro", event: "agent", drain: "yes", shell: "sh" });
+        expect([line, read].map(isOurCommand)).toEqual([true, true]);
+        expect(read === line).toBe(["fish", "tcsh"].includes(shell));
         // fish, even if it is not installed here, cannot parse these
         expect(line).not.toMatch(/^\w+=|\$\{/);
         if (!hasShell(shell, "a hook's command in a user's own shell")) continue;
-        const run = () =>
-          spawnSync(shell, ["-c", line], { env: { HOME: home, PATH: "/usr/bin:/bin" }, encoding: "utf8" });
-        expect(run()).toMatchObject({ stdout: "ran -d kiro agent\n", stderr: "", status: 0 });
+        const run = (text: string, program = shell) =>
+          spawnSync(program, ["-c", text], { env: { HOME: home, PATH: "/usr/bin:/bin" }, encoding: "utf8" });
+        const runs = () => [run(line), run(read), run(read, "sh")];
+        for (const one of runs()) expect(one).toMatchObject({ stdout: "ran -d kiro agent\n", stderr: "", status: 0 });
+        // Settings are shared with a machine that has an older version, whose program can only be started
+        rmSync(`${context.places.hookPath}.sh`);
+        for (const one of runs()) expect(one).toMatchObject({ stdout: "ran -d kiro agent\n", stderr: "", status: 0 });
         rmSync(context.places.hookPath);
-        expect(run()).toMatchObject({ stdout: "", stderr: "", status: 0 });
+        for (const one of runs()) expect(one).toMatchObject({ stdout: "", stderr: "", status: 0 });
       }
     },
   );

@@ -4,9 +4,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { allAgents } from "#agents/registry.ts";
-import { storeFindings } from "#check/health/doctor/store.ts";
-import { collectStatus } from "#check/health/status/facts.ts";
-import { quarantinedIn } from "#check/health/status/quarantine.ts";
+import { storeFindings } from "#check/health/checks/store.ts";
+import { collectStatus } from "#check/health/examine.ts";
+import { examinedOf } from "#check/health/facts/examined.ts";
+import { quarantinedIn } from "#check/health/facts/quarantine.ts";
+import { checkStore } from "#check/health/facts/tried.ts";
 import type { Agent } from "#core/model/agent.ts";
 import type { TranscriptReader } from "#core/model/transcript-reader.ts";
 import { openDatabase } from "#store/database.ts";
@@ -291,8 +293,8 @@ async function problemsOf(report: { readonly problems: readonly string[] }): Pro
 
 /** Everything that `doctor` reports about the store. */
 async function doctorTexts(): Promise<string> {
-  const { context } = contextAt(replay.places, { env: replay.env });
-  const { findings } = await storeFindings(await statusOf(), context);
+  const examined = await examinedOf(contextAt(replay.places, { env: replay.env }).context);
+  const findings = [...storeFindings({ ...examined, checked: await checkStore(examined.facts) })];
   return findings.map(({ text }) => text).join("\n");
 }
 

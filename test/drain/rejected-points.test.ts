@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { collectStatus } from "#check/health/status/facts.ts";
+import { collectStatus } from "#check/health/examine.ts";
 import type { DrainReport } from "#collect/drain/context.ts";
 import { reconcile } from "#commands/reconcile.ts";
 import { readStore } from "#store/read-only.ts";

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
-import { collectStatus } from "#check/health/status/facts.ts";
+import { collectStatus } from "#check/health/examine.ts";
 import type { Agent } from "#core/model/agent.ts";
 import { openDatabase } from "#store/database.ts";
 import { writeMeta } from "#store/meta.ts";

@@ -5,8 +5,10 @@ import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
 import { queryDatabase } from "#agents/shared/transcript/sqlite.ts";
-import { storeFindings } from "#check/health/doctor/store.ts";
-import { collectStatus } from "#check/health/status/facts.ts";
+import { storeFindings } from "#check/health/checks/store.ts";
+import { collectStatus } from "#check/health/examine.ts";
+import { examinedOf } from "#check/health/facts/examined.ts";
+import { checkStore } from "#check/health/facts/tried.ts";
 import type { Drain } from "#collect/drain/context.ts";
 import { forgetDeath, isCautious, noteBuild, noteDeath } from "#collect/drain/deaths.ts";
 import { databaseWatch } from "#collect/drain/foreign-databases.ts";
@@ -85,7 +87,8 @@ const spansOf = (id: string): number => {
 async function remarks(): Promise<string> {
   const { context } = contextAt(replay.places);
   const status = await collectStatus(context);
-  const { findings } = await storeFindings(status, context);
+  const examined = await examinedOf(context);
+  const findings = [...storeFindings({ ...examined, checked: await checkStore(examined.facts) })];
   const [said] = status.remarks.filter((line) => line.startsWith("set aside"));
   expect(findings.map(({ text }) => text)).toContain(said);
   return said ?? "";

@@ -72,7 +72,7 @@ const canLimitProcesses =
   process.getuid?.() === 0 && ["prlimit", "setpriv"].every((name) => spawnSync(name, ["--version"]).status === 0);
 /** bash retries a fork itself, for up to 15 s. */
 const isBash = (title: string): boolean => {
-  const [program = "", ...flags] = title.replace("hook.sh under ", "").split(" ");
+  const [program = "", ...flags] = title.replace(/^hook\.sh (?:under|read by) /, "").split(" ");
   return spawnSync(program, [...flags, "-c", 'test -n "$BASH_VERSION"']).status === 0;
 };
 /** As macOS can have it as /bin/sh. */
@@ -547,6 +547,37 @@ describe.each(shellIntakes())("$title, the shell's own traps", (intake) => {
     expect(() => process.kill(-group, 0)).toThrow(/ESRCH/);
   });
 
+  test("ends soon after the agent has closed stdin, also if `sleep` accepts no fractions", async () => {
+    const closes = async (afterMs: number) => {
+      const outcome = await run(hook(), {
+        input: PAYLOAD,
+        keepOpen: true,
+        env: { HOME: sandbox.home },
+        onSpawn: (child) => setTimeout(() => child.stdin?.end(), afterMs),
+      });
+      expect(outcome).toMatchObject(answered);
+      expect(onlyEvent(sandbox)).toMatchObject({ end: "whole" });
+      rmSync(sandbox.inboxDir, { recursive: true });
+      return outcome.durationMs;
+    };
+    expect(await closes(50)).toBeLessThan(1_500);
+    const bin = join(sandbox.root, "bin");
+    mkdirSync(bin);
+    const whole = '#!/bin/sh\ncase $1 in *.*) exit 1 ;; esac\nexec /bin/sleep "$1"\n';
+    writeFileSync(join(bin, "sleep"), whole, { mode: 0o755 });
+    for (const path of [sandbox.hookPath, `${sandbox.hookPath}.sh`]) {
+      const text = readFileSync(path, "utf8").replace(
+        "PATH=/usr/bin:",
+        `PATH='${bin.replaceAll("'", "'\\''")}':/usr/bin:`,
+      );
+      expect(text).toContain(`openhook intake`);
+      writeFileSync(path, text);
+    }
+    const durationMs = await closes(1_300);
+    expect(durationMs).toBeGreaterThan(1_900);
+    expect(durationMs).toBeLessThan(3_900);
+  });
+
   test("survives the hang-up of a closing terminal", async () => {
     const outcome = await run(hook(), {
       input: PAYLOAD,
@@ -649,9 +680,9 @@ describe("the two intakes", () => {
   test("have the same limits and variables", () => {
     const text = readFileSync("src/collect/intake/hook.sh", "utf8");
     expect(text).toContain(`max_bytes=${MAX_FILE_BYTES} `);
-    expect(text).toContain(`read_seconds=${READ_TIMEOUT_MS / 1000} `);
-    expect(text).toContain(`stdin-'{'*) begin_seconds=${FIRST_BYTE_TIMEOUT_MS.json / 1000} ;;`);
-    expect(text).toContain(`stdin-) begin_seconds=${FIRST_BYTE_TIMEOUT_MS.empty / 1000} ;;`);
+    expect(text).toContain(`read_ms=${READ_TIMEOUT_MS} `);
+    expect(text).toContain(`stdin-'{'*) begin_ms=${FIRST_BYTE_TIMEOUT_MS.json} `);
+    expect(text).toContain(`stdin-) begin_ms=${FIRST_BYTE_TIMEOUT_MS.empty} `);
     expect(
       [...text.matchAll(/head_line env\.(\w+) "\$\{(\w+)-\}"(?:; |$)/gm)].map(([, name, from]) => [name, from]),
     ).toEqual(RECORDED_VARIABLES.map((name) => [name, name]));

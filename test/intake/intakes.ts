@@ -14,6 +14,7 @@ import { join, resolve } from "node:path";
 import { buildSync } from "esbuild";
 import { RECORDED_VARIABLES } from "#agents/intake.const.ts";
 import { type ParsedFile, parseInboxFile } from "#collect/intake/inbox-file.ts";
+import { posixLine, quoted } from "#setup/registration/posix-line.ts";
 import { removeFolder } from "../support/remove.ts";
 import { hasShell } from "../support/shells.ts";
 import { IS_WHOLE } from "../support/whole.ts";
@@ -31,12 +32,12 @@ export interface HookArgs {
   readonly source: string;
   readonly event?: string;
   readonly reply?: string;
-  readonly drain?: "yes" | "if-waiting" | "no";
+  readonly drain?: keyof typeof DRAIN_FLAGS;
   /** Where the payload is, if not on stdin. */
   readonly payload?: "variable" | { readonly argument: string };
 }
 
-/** hook.sh under every installed shell, and the node twin. */
+/** hook.sh under every installed shell, started or read by it, and the node twin. */
 export function intakes(): readonly Intake[] {
   const all = [["sh"], ["dash"], ["bash"], ["bash", "--posix"], ["busybox", "sh"], ["zsh", "--emulate", "sh"]] as const;
   // `sh` and `bash` differ most; CI runs the others too
@@ -58,6 +59,23 @@ export function intakes(): readonly Intake[] {
         command: (sandbox, args) => [program, ...flags, sandbox.hookPath, ...shellArgs(args)],
       }),
     ),
+    // As agents that run sh do; the other shells that can be sh differ more from each other than from this
+    ...found
+      .filter(([program]) => IS_WHOLE || program === "sh")
+      .map(
+        ([program, ...flags]): Intake => ({
+          title: `hook.sh read by ${[program, ...flags].join(" ")}`,
+          isShell: true,
+          // Where its stdin is a socket, bash reads the user's file, but not as sh
+          command: (sandbox, args) => [
+            program,
+            ...flags,
+            ...(program === "bash" ? ["--norc"] : []),
+            "-c",
+            lineOf(sandbox, args),
+          ],
+        }),
+      ),
     {
       title: "hook.ts under node",
       isShell: false,
@@ -103,11 +121,10 @@ export function makeSandbox({ drainMs = 0 } = {}): Sandbox {
   };
   mkdirSync(hookDir, { recursive: true });
   mkdirSync(sandbox.drainedDir);
-  copyFileSync(HOOK_SH, sandbox.hookPath);
+  for (const path of [sandbox.hookPath, `${sandbox.hookPath}.sh`]) copyFileSync(HOOK_SH, path);
   chmodSync(sandbox.hookPath, 0o755);
   const drain = sandbox.programPath;
   writeFileSync(drain, fakeDrain(sandbox.drainedDir, drainMs));
-  const quoted = (value: string) => `'${value.replaceAll("'", "'\\''")}'`;
   writeFileSync(
     sandbox.confPath,
     `state=${quoted(stateDir)}\nnode=${quoted(process.execPath)}\nprogram=${quoted(drain)}\n`,
@@ -210,8 +227,10 @@ export const sleepMs = (durationMs: number): Promise<void> => new Promise((wake)
 
 // --- internal ---
 
+const DRAIN_FLAGS = { yes: ["-d"], "if-waiting": ["-w"], soon: ["-s"], no: [] } as const;
+
 const shellArgs = ({ source, event, reply, drain, payload }: HookArgs): readonly string[] => [
-  ...(drain === "yes" ? ["-d"] : drain === "if-waiting" ? ["-w"] : []),
+  ...DRAIN_FLAGS[drain ?? "no"],
   ...(payload === undefined ? [] : [payload === "variable" ? "-e" : "-a"]),
   source,
   ...(event !== undefined || reply !== undefined ? [event ?? ""] : []),
@@ -221,6 +240,10 @@ const shellArgs = ({ source, event, reply, drain, payload }: HookArgs): readonly
 
 const argumentOf = (payload: HookArgs["payload"]): readonly string[] =>
   typeof payload === "object" ? [payload.argument] : [];
+
+/** What `enable` registers for such agents. */
+const lineOf = (sandbox: Sandbox, args: HookArgs): string =>
+  posixLine(quoted(sandbox.hookPath), shellArgs(args), {}, "sh");
 
 const twinArgs = ({ source, event, reply, drain, payload }: HookArgs): readonly string[] => [
   `--source=${source}`,

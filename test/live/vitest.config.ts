@@ -1,12 +1,12 @@
 import { defineConfig } from "vitest/config";
 
-/** Real agents, one at a time. Not part of `npm test`. */
+/** Real agents, two at a time. Not part of `npm test`. */
 export default defineConfig({
   test: {
     include: ["test/live/*.live.ts"],
     testTimeout: 180_000,
     hookTimeout: 900_000, // npm downloads the agents
-    fileParallelism: false,
+    maxWorkers: 2,
     reporters: ["verbose"],
   },
 });

@@ -88,18 +88,8 @@ describe("tables encoded as one value", () => {
   });
 });
 
-describe("the format of earlier versions", () => {
-  test("a call to which the public prices do not apply is in an unknown tier", () => {
-    const { tier: _, ...call } = CALL;
-    const table = Buffer.from(encoded({ ...call, hasOtherFees: true })).toString("latin1");
-    // Of the same length, so that the columns stay where they are
-    const earlier = Buffer.from(table.replace('"hasOtherFees":', '"noListPrice": '), "latin1");
-    expect(decodeTables(earlier)).toEqual([{ ...call, tier: "unknown" }]);
-  });
-
-  test("facts as JSON are decoded", () => {
-    expect(decodePackedFacts(encodeFacts([PROMPT, CALL, END]))).toEqual([PROMPT, CALL, END]);
-  });
+test("facts as JSON are decoded, as they are stored after names were removed from them", () => {
+  expect(decodePackedFacts(encodeFacts([PROMPT, CALL, END]))).toEqual([PROMPT, CALL, END]);
 });
 
 // --- internal ---

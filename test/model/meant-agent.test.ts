@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
 import { statusline } from "#commands/statusline.ts";
 import { placesOf } from "#config/places.ts";
-import { meantAgent } from "#core/rules/meant-agent.ts";
+import { meantAgent } from "#core/rules/cards.ts";
 import { contextAt } from "../support/context.ts";
 
 test.each([

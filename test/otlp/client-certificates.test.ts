@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { certificateFindings } from "#check/health/doctor/certificates.ts";
+import { certificateFindings } from "#check/health/checks/certificates.ts";
 import type { OtlpSignalSettings } from "#core/model/settings.ts";
 import { certificatesIn, validity } from "#send/network/certificate.ts";
 import { networkFailure } from "#send/network/network-reason.ts";

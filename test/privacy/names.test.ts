@@ -44,7 +44,7 @@ describe("a name loses whose it is", () => {
     ["\\\\server\\Users\\joe.smith\\tool", "tool"],
     ["/mnt/c/Users/joe.smith/tool", "tool"],
     ["/var/home/joe.smith/tool", "tool"],
-    // As earlier versions stored it
+    // Redacted already
     ["/home/[redacted:user]/bin/tool", "tool"],
     ["~joe.smith/bin/tool", "~[redacted:user]/bin/tool"],
     ["mcp__joe.smith@corp.example__mail_to_anna", "[redacted:email]"],

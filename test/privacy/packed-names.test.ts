@@ -121,7 +121,7 @@ describe("the user's own level", () => {
     expect(figures()).toEqual(before);
   });
 
-  test("names that an earlier version stored at none are removed, and again after each change to none", async () => {
+  test("names that were stored at none are removed, and again after each change to none", async () => {
     replay = new Replay("claude-code", "mcp");
     await importInto(replay, "claude-code");
     const db = openDatabase(replay.places.storePath);

@@ -93,7 +93,7 @@ test("with prices for all calls there is nothing to say", async () => {
     expect(lines.join("\n"), name).not.toMatch(/price unknown|to add prices/);
 });
 
-test("a call that reported no tokens is not said to lack a price, even if an earlier version stored it without a reason", () => {
+test("a call that reported no tokens is not said to lack a price, even if it has no reason", () => {
   const call = { key: "k", model: "acme-large-1", startMs: 1, endMs: 2, complete: true };
   expect(noPriceNotesOf([{ call }, { call: { ...call, usage: { output: 1 } } }])).toEqual([]);
   expect(noPriceNotesOf([{ call: { ...call, usage: { input: 1, output: 1 } } }])[0]).toMatch(

@@ -105,7 +105,7 @@ describe.each(CASES)("%s", (_, source, payloads) => {
       toRow(db, { agents, idle: { nowMs: Date.now(), idleTimeoutMs: 1_800_000 } }, summarise(db, stored, { agents })),
     )[0];
     db.close();
-    expect(row?.sums).toMatchObject({ modelCalls: null, input: null, output: null, costNanoUsd: null });
+    expect(row?.totals).toMatchObject({ model_calls: null, input: null, output: null, cost_usd: null });
   });
 
   test("spans and counters have no 0 for it", async () => {

@@ -40,7 +40,7 @@ describe("a turn that only hooks reported", () => {
   test("takes the key of its transcript line, and so do its subagents", () => {
     const late = withLatePrompts(context, [], [written("line-1", SECOND)]);
     expect([...late.turns.keys()]).toEqual(["line-1"]);
-    expect(late.turns.get("line-1")).toMatchObject({ renamed: true, parts: 1 });
+    expect(late.turns.get("line-1")).toMatchObject({ parts: 1 });
     expect(late.turns.get("line-1")?.hookOnly).toBeUndefined();
     expect([...late.subagents].map(([id, { turnKey }]) => [id, turnKey])).toEqual([
       ["a1", "line-1"],

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { NOTHING_SETTLED } from "#core/model/session.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
-import { lostCallKey } from "#core/rules/lost-calls.ts";
+import { lostCallKey } from "#core/rules/calls.ts";
 import { assign } from "#core/session/assign.ts";
 
 const CALLS = ["call_a", "call_b"];

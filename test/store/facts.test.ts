@@ -47,16 +47,6 @@ describe("calls of agents that count from the same id", () => {
       .all()
       .map(({ key }) => key);
 
-  test("a subagent's call that an earlier version stored without its agent keeps its key", () => {
-    const db = stores.open();
-    const session = sessionIn(db);
-    addEntries(db, session, [used("call_1", "a")]);
-    settleFacts(db, session.id, ["use:call_1"]);
-    addEntries(db, session, [used("call_1#a", "a")]);
-    expect(keys(db)).toEqual(["use:call_1"]);
-    expect(openFacts(db, session.id).entries).toEqual([]);
-  });
-
   test("other agents' calls are stored beside it", () => {
     const db = stores.open();
     const session = sessionIn(db);

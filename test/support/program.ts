@@ -333,7 +333,7 @@ const text = (chunks: readonly Buffer[]): string => Buffer.concat(chunks).toStri
 
 function isBuilt(): boolean {
   if (existsSync(BUILD_LOCK)) return false;
-  const [bundle, last] = [join(ROOT, "dist", "collect.cjs"), join(ROOT, "dist", "hook.sh")];
+  const [bundle, last] = [join(ROOT, "dist", "cli.cjs"), join(ROOT, "dist", "hook.sh")];
   if (!existsSync(bundle) || !existsSync(last)) return false;
   const builtMs = statSync(bundle).mtimeMs;
   return sources().every((path) => statSync(path).mtimeMs <= builtMs);

@@ -96,7 +96,8 @@ const ASSUMED_VERSION = "2.0.0";
 function registrationsFor(command: HookCommand, version: string | undefined): readonly Registration[] {
   const installed = parseVersion(version ?? "") ?? ASSUMED_VERSION;
   const known = EVENTS.filter(({ since }) => compareVersions(since, installed) <= 0);
-  return registrationsOf("claude-code", known, command, (line, { timeoutS }) => ({
+  const inSh: HookCommand = (options) => command({ ...options, shell: "sh" });
+  return registrationsOf("claude-code", known, inSh, (line, { timeoutS }) => ({
     type: "command",
     command: line,
     timeout: timeoutS,

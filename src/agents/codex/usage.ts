@@ -1,5 +1,5 @@
 import type { TokenUsage } from "#core/model/transcript.ts";
-import { isWholeUsage } from "#core/rules/whole-usage.ts";
+import { isWholeUsage } from "#core/rules/calls.ts";
 import { defined } from "#kit/defined.ts";
 import { sumOfAll } from "#kit/known.ts";
 import { asCount, asObject } from "../shared/payload/json.ts";

@@ -21,8 +21,6 @@ export interface LineState {
   readonly sums?: RecordedSums;
   /** The current run, until it has a record per call. */
   readonly run?: RunSums;
-  /** Answers since the last sums, in a state that an earlier version stored. */
-  readonly answers?: Answers;
   /** Trigger of the running compaction. */
   readonly compactionTrigger?: string;
   /** Tool calls of the user or the program, and interrupted ones: their lines are skipped. */
@@ -34,7 +32,7 @@ export interface LineState {
   /** Ids of calls that may be reused: some providers count them from zero in every answer. */
   readonly usedIds?: readonly string[];
   /** Open calls with those ids, including those of subagents. */
-  readonly openIds?: readonly (readonly [given: string, callId: string, agent?: string, tool?: string])[];
+  readonly openIds?: readonly (readonly [given: string, callId: string, agent: string, tool: string])[];
 }
 
 /** Token sums that a line reports. Some versions restart them with each run of a session. */

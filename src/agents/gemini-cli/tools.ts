@@ -21,7 +21,7 @@ export function callEntries(context: MessageContext, calls: readonly unknown[]):
     const args = asObject(call["args"]);
     // The end of the call. An answer that only has calls has the same time
     const endMs = asTimeMs(call["timestamp"]) ?? context.timeMs;
-    // Without the agent, as in keys that earlier versions stored
+    // Without the agent: with the answer's id it is unique
     const localId = idWithoutAgent(callId, context.agentId);
     const use = defined<EntryOf<"tool_use">>({
       kind: "tool_use",

@@ -73,7 +73,12 @@ const EVENTS: readonly HookEvent<keyof typeof adapter.events>[] = [
 
 /** Without a matcher: `*` is no regular expression, and Goose would drop the rule. */
 const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  registrationsOf(adapter.source, EVENTS, command, (line) => ({ type: "command", command: line, timeout: TIMEOUT_S }));
+  registrationsOf(
+    adapter.source,
+    EVENTS,
+    (options) => command({ ...options, shell: "sh" }),
+    (line) => ({ type: "command", command: line, timeout: TIMEOUT_S }),
+  );
 
 function configFolder({ home, env }: InstallTarget): string {
   const moved = env["XDG_CONFIG_HOME"];

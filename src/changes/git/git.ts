@@ -7,7 +7,7 @@ export class GitError extends Error {
   readonly code = "E_GIT";
 }
 
-export interface GitSettings {
+interface GitSettings {
   /** Absolute path. */
   readonly program: string;
   /** In the repository or its git directory. */
@@ -127,7 +127,7 @@ export class Git {
 }
 
 /** Splits a stream into records that end with a byte; the last one may lack it. */
-export async function* split(stream: Readable, end: number): AsyncGenerator<readonly Buffer[]> {
+async function* split(stream: Readable, end: number): AsyncGenerator<readonly Buffer[]> {
   let rest: Buffer[] = [];
   for await (const part of stream as AsyncIterable<Buffer>) {
     const records: Buffer[] = [];

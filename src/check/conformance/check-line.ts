@@ -11,7 +11,7 @@ export interface Note {
   readonly level: "error" | "remark";
   readonly text: string;
 }
-export type NoteText = Omit<Note, "line">;
+type NoteText = Omit<Note, "line">;
 
 /** One line of a stream, held against both texts. */
 export interface CheckedLine {
@@ -39,8 +39,8 @@ export function checkLine(text: string): CheckedLine {
   if (!("openhook" in value)) {
     return { ...failed("openhook is missing: this is not an OpenHook envelope"), ...source };
   }
-  const faults = new Map(ENVELOPE_TEXTS.map((one) => [one, faultsIn(value, one)] as const));
-  const texts = ENVELOPE_TEXTS.filter((one) => faults.get(one)?.length === 0);
+  const faults = new Map(ENVELOPE_TEXTS.map((text) => [text, faultsIn(value, text)] as const));
+  const texts = ENVELOPE_TEXTS.filter((text) => faults.get(text)?.length === 0);
   const parsed = texts.length === 0 ? undefined : Envelope.safeParse(value).data;
   return {
     ...source,
@@ -73,7 +73,7 @@ function faultsIn(value: Line, text: EnvelopeText): readonly string[] {
 
 /** The other text may have the type. */
 const ofText = (type: unknown, text: EnvelopeText): string =>
-  ENVELOPE_TEXTS.some((one) => envelopeSchemaOf(one, String(type)) !== undefined) ? `, text ${text}` : "";
+  ENVELOPE_TEXTS.some((known) => envelopeSchemaOf(known, String(type)) !== undefined) ? `, text ${text}` : "";
 
 /** An unknown type in an envelope of another version, which may define it. */
 const isLater = ({ type, openhook }: Line): boolean =>

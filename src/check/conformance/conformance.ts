@@ -85,26 +85,26 @@ class Stream {
 
   /** Adds an envelope. @returns what is wrong or odd about it beside the earlier ones */
   add(line: number, envelope: Envelope): readonly Note[] {
-    const of = this.#of(envelope.source);
+    const source = this.#stateOf(envelope.source);
     this.count++;
-    of.count++;
-    of.types.add(envelope.type);
-    return [...this.#repeated(line, envelope), ...this.#unpaired(line, envelope, of)];
+    source.count++;
+    source.types.add(envelope.type);
+    return [...this.#repeated(line, envelope), ...this.#unpaired(line, envelope, source)];
   }
 
   reports(discovery: Discovery | undefined): readonly SourceReport[] {
-    return [...this.#sources].map(([source, of]) => {
+    return [...this.#sources].map(([source, state]) => {
       const texts = ENVELOPE_TEXTS.map((text) => ({
         text,
-        ...levelOf(of, text, this.#hasLinesWithoutSource, discovery),
+        ...levelOf(state, text, this.#hasLinesWithoutSource, discovery),
       }));
-      const level = texts.reduce<TextReport["level"]>((most, one) => (one.level > most ? one.level : most), 0);
-      return { source, envelopes: of.count, texts, level };
+      const level = texts.reduce<TextReport["level"]>((most, report) => (report.level > most ? report.level : most), 0);
+      return { source, envelopes: state.count, texts, level };
     });
   }
 
   #fails(source: string, text: EnvelopeText, line: number, fault: string): void {
-    const { faults } = this.#of(source);
+    const { faults } = this.#stateOf(source);
     const known = faults.get(text);
     if (known === undefined) faults.set(text, { line, fault, count: 1 });
     else known.count++;
@@ -119,24 +119,24 @@ class Stream {
     }
     if (known.text === text) return [{ line, level: "remark", text: `id: the same event as in line ${known.line}` }];
     const fault = `id: line ${known.line} uses it for another event`;
-    for (const one of ENVELOPE_TEXTS) this.#fails(envelope.source, one, line, fault);
+    for (const specification of ENVELOPE_TEXTS) this.#fails(envelope.source, specification, line, fault);
     return [{ line, level: "error", text: fault }];
   }
 
-  #unpaired(line: number, envelope: Envelope, of: SourceState): readonly Note[] {
-    if (envelope.type === "session.end" && envelope.data?.transcript_path === undefined) of.endsWithoutTranscript++;
+  #unpaired(line: number, envelope: Envelope, source: SourceState): readonly Note[] {
+    if (envelope.type === "session.end" && envelope.data?.transcript_path === undefined) source.endsWithoutTranscript++;
     if (envelope.type !== "tool.start" && envelope.type !== "tool.end" && envelope.type !== "file.write") return [];
     const call = envelope.data?.tool_call_id;
     if (call === undefined) return [];
     const key = JSON.stringify([envelope.session_id, call]);
-    if (envelope.type === "tool.start") of.startedCalls.add(key);
-    else if (!of.startedCalls.has(key)) {
+    if (envelope.type === "tool.start") source.startedCalls.add(key);
+    else if (!source.startedCalls.has(key)) {
       return [{ line, level: "remark", text: "data.tool_call_id: no earlier tool.start has it" }];
     }
     return [];
   }
 
-  #of(source: string): SourceState {
+  #stateOf(source: string): SourceState {
     const known = this.#sources.get(source);
     if (known !== undefined) return known;
     const state: SourceState = {
@@ -152,27 +152,27 @@ class Stream {
 }
 
 function levelOf(
-  of: SourceState,
+  source: SourceState,
   text: EnvelopeText,
   hasLinesWithoutSource: boolean,
   discovery: Discovery | undefined,
 ): Pick<TextReport, "level" | "missing"> {
-  const fault = of.faults.get(text);
+  const fault = source.faults.get(text);
   if (fault !== undefined) {
     const more = fault.count === 1 ? "" : `, and ${fault.count - 1} more`;
     return { level: 0, missing: [`no errors (line ${fault.line}: ${fault.fault}${more})`] };
   }
   if (hasLinesWithoutSource) return { level: 0, missing: ["no lines without a source"] };
-  if (!of.types.has("session.end")) return { level: 0, missing: ["a session.end"] };
-  const absent = LIFECYCLE_TYPES.filter((type) => !of.types.has(type));
+  if (!source.types.has("session.end")) return { level: 0, missing: ["a session.end"] };
+  const absent = LIFECYCLE_TYPES.filter((type) => !source.types.has(type));
   const transcripts =
-    of.endsWithoutTranscript === 0 ? [] : ["data.transcript_path on session.end, where there is a transcript"];
+    source.endsWithoutTranscript === 0 ? [] : ["data.transcript_path on session.end, where there is a transcript"];
   if (absent.length > 0) return { level: 1, missing: [...absent.map((type) => `a ${type}`), ...transcripts] };
   if (discovery === undefined) {
     return { level: 2, missing: ["discovery through .openhook.json: name the file with --discovery <file>"] };
   }
   const subscriptions = subscribed(discovery);
-  const unsubscribed = [...of.types].filter((type) => !subscriptions.has(type));
+  const unsubscribed = [...source.types].filter((type) => !subscriptions.has(type));
   return unsubscribed.length === 0
     ? { level: 3, missing: [] }
     : { level: 2, missing: [`hooks in .openhook.json for ${unsubscribed.join(", ")}`] };

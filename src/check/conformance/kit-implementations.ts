@@ -11,8 +11,8 @@ import type { Implementation, KitAnswer, KitCase } from "./kit.ts";
 /** This program, without a process for each case. */
 export const ourImplementation =
   (agents: readonly Agent[], text: EnvelopeText, now: () => number): Implementation =>
-  async (one) => {
-    const answer = answerTo(one, agents, text, now);
+  async (kitCase) => {
+    const answer = answerTo(kitCase, agents, text, now);
     return answer === undefined ? { stdout: "", code: 1 } : { stdout: answer, code: 0 };
   };
 
@@ -66,9 +66,9 @@ function answerTo(
 ): string | undefined {
   switch (kind) {
     case "convert": {
-      const given = { ...(source !== undefined && { source }), ...(event !== undefined && { event }) };
-      const { envelopes, problems } = convertAll(payloadsOf(Buffer.from(stdin), given, now), agents, text);
-      return problems.length > 0 ? undefined : envelopes.map((one) => JSON.stringify(one)).join("\n");
+      const named = { ...(source !== undefined && { source }), ...(event !== undefined && { event }) };
+      const { envelopes, problems } = convertAll(payloadsOf(Buffer.from(stdin), named, now), agents, text);
+      return problems.length > 0 ? undefined : envelopes.map((envelope) => JSON.stringify(envelope)).join("\n");
     }
     case "validate":
       return JSON.stringify({ texts: checkLine(stdin).texts });
@@ -77,7 +77,7 @@ function answerTo(
       const found = registration === undefined ? undefined : discoveryIn(JSON.stringify(registration));
       const stream = Buffer.from(lines.map((line) => JSON.stringify(line)).join("\n"));
       const { sources } = validate(stream, typeof found === "object" ? found : undefined);
-      return JSON.stringify(Object.fromEntries((sources[0]?.texts ?? []).map((one) => [one.text, one.level])));
+      return JSON.stringify(Object.fromEntries((sources[0]?.texts ?? []).map((report) => [report.text, report.level])));
     }
     case "discover": {
       const found = discoveryIn(stdin);

@@ -3,8 +3,8 @@ import type { Terminal } from "#kit/text/terminal.ts";
 import { faultIn, type Implementation, KIT_KINDS, type KitCase, type KitKind } from "./kit.ts";
 
 /** The result of one case. */
-export interface KitResult {
-  readonly one: KitCase;
+interface KitResult {
+  readonly kitCase: KitCase;
   /** Absent: the answer was right. */
   readonly fault?: string;
 }
@@ -12,9 +12,9 @@ export interface KitResult {
 /** Runs cases one after another. */
 export async function runKit(cases: readonly KitCase[], implementation: Implementation): Promise<readonly KitResult[]> {
   const results: KitResult[] = [];
-  for (const one of cases) {
-    const fault = faultIn(one, await implementation(one));
-    results.push({ one, ...(fault !== undefined && { fault }) });
+  for (const kitCase of cases) {
+    const fault = faultIn(kitCase, await implementation(kitCase));
+    results.push({ kitCase, ...(fault !== undefined && { fault }) });
   }
   return results;
 }
@@ -22,7 +22,7 @@ export async function runKit(cases: readonly KitCase[], implementation: Implemen
 /** The highest level whose cases, and those of all levels below, ran and passed; 0: none. */
 export function levelIn(results: readonly KitResult[]): 0 | 1 | 2 | 3 {
   const passes = (level: number): boolean => {
-    const own = results.filter(({ one }) => one.level === level);
+    const own = results.filter(({ kitCase }) => kitCase.level === level);
     return own.length > 0 && own.every(({ fault }) => fault === undefined);
   };
   if (!passes(1)) return 0;
@@ -32,15 +32,15 @@ export function levelIn(results: readonly KitResult[]): 0 | 1 | 2 | 3 {
 
 /** The failed cases, a table by kind and level, and the level. */
 export function* kitLines(results: readonly KitResult[], terminal: Terminal): Generator<string> {
-  for (const { one, fault } of results) if (fault !== undefined) yield `${one.name}: ${fault}`;
-  const rows = KIT_KINDS.map((kind) => ({ kind, results: results.filter(({ one }) => one.kind === kind) }));
+  for (const { kitCase, fault } of results) if (fault !== undefined) yield `${kitCase.name}: ${fault}`;
+  const rows = KIT_KINDS.map((kind) => ({ kind, results: results.filter(({ kitCase }) => kitCase.kind === kind) }));
   yield* table(
-    COLUMNS.filter(({ level }) => level === undefined || results.some(({ one }) => one.level === level)),
+    COLUMNS.filter(({ level }) => level === undefined || results.some(({ kitCase }) => kitCase.level === level)),
     rows.filter((row) => row.results.length > 0),
     terminal,
   );
   const level = levelIn(results);
-  const isUntried = level < 3 && !results.some(({ one }) => one.level === level + 1);
+  const isUntried = level < 3 && !results.some(({ kitCase }) => kitCase.level === level + 1);
   yield `conformance level: ${level} of 3${isUntried ? ` (no case of level ${level + 1} was run)` : ""}`;
 }
 
@@ -52,7 +52,7 @@ interface Row {
 }
 
 const passed = ({ results }: Row, level: number): string => {
-  const own = results.filter(({ one }) => one.level === level);
+  const own = results.filter(({ kitCase }) => kitCase.level === level);
   return own.length === 0 ? "–" : `${own.filter(({ fault }) => fault === undefined).length}/${own.length}`;
 };
 

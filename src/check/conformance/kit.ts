@@ -30,7 +30,7 @@ export interface KitAnswer {
   readonly complaint?: string;
 }
 
-export type Implementation = (one: KitCase) => Promise<KitAnswer>;
+export type Implementation = (kitCase: KitCase) => Promise<KitAnswer>;
 
 /** Reads the vectors. @param folder the kit's folder */
 export async function readKit(folder: string): Promise<readonly KitCase[]> {
@@ -109,26 +109,28 @@ function envelopesFault(values: readonly unknown[], expected: readonly Fields[],
     const { texts, notes } = checkLine(line);
     if (texts.length === 0) return notes.find(({ level }) => level === "error")?.text ?? "not an envelope";
   }
-  const types = expected.map((one) => String(one["type"]));
-  const given = values.filter((one) => (one as Fields)["type"] !== "file.write" || types.includes("file.write"));
-  if (given.length !== expected.length) {
-    return `expected ${types.length === 0 ? "no envelope" : types.join(", ")}; got ${given.length} envelopes`;
+  const types = expected.map((envelope) => String(envelope["type"]));
+  const answered = values.filter(
+    (envelope) => (envelope as Fields)["type"] !== "file.write" || types.includes("file.write"),
+  );
+  if (answered.length !== expected.length) {
+    return `expected ${types.length === 0 ? "no envelope" : types.join(", ")}; got ${answered.length} envelopes`;
   }
-  for (const [at, one] of expected.entries()) {
-    const missing = differenceIn(given[at], one, "");
+  for (const [index, envelope] of expected.entries()) {
+    const missing = differenceIn(answered[index], envelope, "");
     if (missing !== undefined) return missing;
   }
   return undefined;
 }
 
-/** The first member of `expected` that `given` has with another value, or not at all; members of `data` are never required. */
-function differenceIn(given: unknown, expected: unknown, path: string): string | undefined {
-  if (given === undefined && path.startsWith("data")) return undefined;
+/** The first member of `expected` that `answered` has with another value, or not at all; members of `data` are never required. */
+function differenceIn(answered: unknown, expected: unknown, path: string): string | undefined {
+  if (answered === undefined && path.startsWith("data")) return undefined;
   if (typeof expected !== "object" || expected === null) {
-    return Object.is(given, expected) ? undefined : `${path} is not ${JSON.stringify(expected)}`;
+    return Object.is(answered, expected) ? undefined : `${path} is not ${JSON.stringify(expected)}`;
   }
   for (const [name, value] of Object.entries(expected)) {
-    const found = differenceIn((given as Fields | undefined)?.[name], value, path === "" ? name : `${path}.${name}`);
+    const found = differenceIn((answered as Fields | undefined)?.[name], value, path === "" ? name : `${path}.${name}`);
     if (found !== undefined) return found;
   }
   return undefined;

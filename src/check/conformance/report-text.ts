@@ -55,28 +55,28 @@ const LEVEL_NAMES = [
   "level 3 (discoverable)",
 ] as const;
 
-const isFault = (missing: readonly string[]): boolean => missing.some((one) => one.startsWith("no errors"));
+const isFault = (missing: readonly string[]): boolean => missing.some((need) => need.startsWith("no errors"));
 
 /** `lines 1-4: both texts`; successive lines with the same answer are one. */
 function* runsOf(lines: StreamReport["lines"]): Generator<string> {
   const nameOf = (texts: readonly EnvelopeText[]): string =>
     texts.length === 0 ? "no text" : texts.length === ENVELOPE_TEXTS.length ? "both texts" : `text ${texts.join(", ")}`;
-  let at = 0;
-  while (at < lines.length) {
-    const first = lines[at];
+  let begin = 0;
+  while (begin < lines.length) {
+    const first = lines[begin];
     if (first === undefined) return;
     const name = nameOf(first.texts);
-    let end = at;
+    let end = begin;
     while (end + 1 < lines.length && nameOf(lines[end + 1]?.texts ?? []) === name) end++;
     const last = lines[end]?.line ?? first.line;
     yield first.line === last ? `line ${first.line}: ${name}` : `lines ${first.line}-${last}: ${name}`;
-    at = end + 1;
+    begin = end + 1;
   }
 }
 
 /** One line if both texts have the same answer. */
 function sourceLines({ source, texts }: SourceReport): readonly string[] {
-  const levels = texts.map((one) => ({ text: one.text, words: levelWords(one) }));
+  const levels = texts.map((report) => ({ text: report.text, words: levelWords(report) }));
   const [first] = levels;
   if (first !== undefined && levels.every(({ words }) => words === first.words)) {
     return [`${source}: OpenHook v0.1, both texts: ${first.words}`];

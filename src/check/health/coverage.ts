@@ -5,11 +5,11 @@ import type { Agent } from "#core/model/agent.ts";
 import type { Coverage } from "#core/telemetry/self.ts";
 import type { Database } from "#store/database.ts";
 import { sourceActivity } from "#store/health.ts";
-import { agentsOf, type Surroundings } from "./status/registrations.ts";
-import type { AgentStatus } from "./status/shape.ts";
+import { agentsOf, type Surroundings } from "./facts/registrations.ts";
+import type { AgentStatus } from "./facts/shape.ts";
 
 /** What coverage is determined from. */
-export interface Observed extends Surroundings {
+interface Observed extends Surroundings {
   readonly agents: readonly Agent[];
   readonly loaded: LoadedConfig;
   readonly db: Database;

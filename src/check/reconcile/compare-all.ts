@@ -1,7 +1,7 @@
 import type { Context } from "#config/context.ts";
 import type { LoadedConfig } from "#config/load.ts";
 import { otlpSettings } from "#config/otlp.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { suggest } from "#kit/suggest.ts";
 import { localTime } from "#kit/text/figures.ts";
 import { VERSION } from "#kit/version.ts";
@@ -20,7 +20,7 @@ import { type StoredSessionFacts, sessionFacts, sessionsIn, type TimeRange } fro
 import { rereadTranscripts, type StoreQuery, type TranscriptContext } from "./transcripts.ts";
 
 /** What to compare. */
-export interface Comparison {
+interface Comparison {
   /** One session by its name; without it all of the range. */
   readonly session: string | undefined;
   readonly range: TimeRange;

@@ -1,5 +1,5 @@
 import type { EntryOf } from "#core/model/transcript.ts";
-import { isLostCall } from "#core/rules/lost-calls.ts";
+import { isLostCall } from "#core/rules/calls.ts";
 import { isCoveredBy } from "#core/rules/removed-calls.ts";
 import { spanIdOf } from "#core/telemetry/ids.ts";
 import { plural } from "#kit/text/figures.ts";
@@ -11,7 +11,7 @@ import type { TranscriptFacts } from "./transcripts.ts";
 import type { UnexplainedUsage } from "./witness.ts";
 
 /** The result of comparing a session's transcripts with the store. */
-export interface CallsResult extends Findings {
+interface CallsResult extends Findings {
   /** Calls of this session in its transcripts; absent if they cannot be read. */
   readonly reported: Sums | undefined;
   readonly stored: Sums;
@@ -87,11 +87,11 @@ export function compareWithSpans({ session, calls, spans }: StoredSessionFacts):
   return { differences, remarks };
 }
 
-/** The name of a call in a difference. */
-export const nameOf = (key: string, { model, endMs }: Pick<CallFact, "model" | "endMs">): string =>
-  `model call ${key} (${model ?? "unknown model"}, ${new Date(endMs).toISOString()})`;
-
 // --- internal ---
+
+/** The name of a call in a difference. */
+const nameOf = (key: string, { model, endMs }: Pick<CallFact, "model" | "endMs">): string =>
+  `model call ${key} (${model ?? "unknown model"}, ${new Date(endMs).toISOString()})`;
 
 const BETWEEN = "transcript and store";
 

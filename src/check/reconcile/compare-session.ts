@@ -23,7 +23,7 @@ export interface Destinations {
   readonly metrics: string | undefined;
 }
 
-export interface SessionComparison {
+interface SessionComparison {
   readonly facts: StoredSessionFacts;
   readonly transcript: TranscriptFacts;
   /** The agent's hooks can report model calls that are in no transcript. */
@@ -85,7 +85,7 @@ export async function compareSession(comparison: SessionComparison): Promise<Ses
       spans: {
         stored: spans.length,
         delivered: destinations.traces === undefined ? undefined : delivered.length,
-        found: found.map((one) => one.length),
+        found: found.map((spansFound) => spansFound.length),
       },
       verdict: verdictOf(findings, compared),
     },
@@ -97,7 +97,7 @@ export async function compareSession(comparison: SessionComparison): Promise<Ses
   };
 }
 
-export interface MachineComparison {
+interface MachineComparison {
   readonly destinations: Destinations;
   readonly prometheus: Backend | undefined;
   readonly config: LoadedConfig["config"];

@@ -93,11 +93,11 @@ export function compareSeries(
 export function tokensIn(
   streams: readonly StoredStream[],
   kind: Kind,
-  of: (stream: StoredStream) => number | undefined,
+  amountOf: (stream: StoredStream) => number | undefined,
 ): number | undefined {
   const amounts = streams.flatMap((stream) => {
     const isThis = stream.metric === TOKENS && stream.attributes[TYPE] === KIND_NAME[kind];
-    const amount = isThis ? of(stream) : undefined;
+    const amount = isThis ? amountOf(stream) : undefined;
     return amount === undefined ? [] : [amount];
   });
   return amounts.length === 0 ? undefined : amounts.reduce((a, b) => a + b, 0);
@@ -147,7 +147,7 @@ class SeriesIndex {
   readonly #used = new Set<FoundSeries>();
 
   constructor(series: readonly FoundSeries[]) {
-    for (const one of series) this.#byName.set(one.name, [...(this.#byName.get(one.name) ?? []), one]);
+    for (const found of series) this.#byName.set(found.name, [...(this.#byName.get(found.name) ?? []), found]);
   }
 
   of(
@@ -166,7 +166,7 @@ class SeriesIndex {
           [...keys].every((key) => (own.get(key) ?? "") === (wanted.get(key) ?? ""))
         );
       });
-    for (const one of found) this.#used.add(one);
+    for (const series of found) this.#used.add(series);
     return found;
   }
 
@@ -182,6 +182,6 @@ class SeriesIndex {
       ),
     );
     const all = [...this.#byName.values()].flat();
-    return all.filter((one) => names.has(one.name) && !this.#used.has(one)).length;
+    return all.filter((series) => names.has(series.name) && !this.#used.has(series)).length;
   }
 }

@@ -5,12 +5,12 @@ import type { Findings } from "./findings.ts";
 import type { StoredSpan } from "./stored-session.ts";
 
 /** One trace in the store and in a backend. */
-export interface TraceResult extends Findings {
+interface TraceResult extends Findings {
   /** Our spans that the backend has, each once. */
   readonly found: readonly SpanFact[];
 }
 
-export interface TraceComparison {
+interface TraceComparison {
   /** The backend's name. */
   readonly title: string;
   /** `<source>/<id>` of the session. */
@@ -51,7 +51,7 @@ export function compareTrace(comparison: TraceComparison, trace: FoundTrace | un
       continue;
     }
     // A repeated span is identical; a gateway may have changed one of the two
-    const best = [first, ...others].find((one) => firstDifference(span, one) === undefined) ?? first;
+    const best = [first, ...others].find((other) => firstDifference(span, other) === undefined) ?? first;
     found.push(best);
     const wrong = firstDifference(span, best);
     if (wrong !== undefined) differ(subjectOf(span, traceId), wrong.what, wrong.left, wrong.right);

@@ -52,9 +52,9 @@ export function namesOf(
 ): ReadonlySet<string> {
   const plain = [name, name.replaceAll(/[^a-zA-Z0-9:]/g, "_")];
   const word = unitWord(unit);
-  const withUnit = word === "" ? plain : plain.flatMap((one) => [one, `${one}_${word}`]);
+  const withUnit = word === "" ? plain : plain.flatMap((name) => [name, `${name}_${word}`]);
   const end = suffix === "" ? "" : `_${suffix}`;
-  return new Set(withUnit.flatMap((one) => (type === "counter" ? [one, `${one}_total`] : [`${one}${end}`])));
+  return new Set(withUnit.flatMap((name) => (type === "counter" ? [name, `${name}_total`] : [`${name}${end}`])));
 }
 
 /** An attribute's name as a label. */

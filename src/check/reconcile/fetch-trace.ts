@@ -44,29 +44,29 @@ type Json = Readonly<Record<string, unknown>>;
 
 const asRecord = (value: unknown): Json | undefined =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
-const listIn = (of: Json | undefined, name: string): readonly Json[] => {
-  const value = of?.[name];
-  return Array.isArray(value) ? value.map(asRecord).filter((one) => one !== undefined) : [];
+const listIn = (record: Json | undefined, name: string): readonly Json[] => {
+  const value = record?.[name];
+  return Array.isArray(value) ? value.map(asRecord).filter((item) => item !== undefined) : [];
 };
-const textIn = (of: Json | undefined, name: string): string => {
-  const value = of?.[name];
+const textIn = (record: Json | undefined, name: string): string => {
+  const value = record?.[name];
   return typeof value === "string" ? value : "";
 };
 
 const isPartial = (response: unknown): boolean => /PARTIAL/i.test(textIn(asRecord(response), "status"));
 
 function* otlpSpans(resources: unknown): Generator<SpanFact> {
-  for (const of of listIn({ resources }, "resources")) {
-    const instance = attributesIn(asRecord(of["resource"])).get(INSTANCE);
-    for (const scope of [...listIn(of, "scopeSpans"), ...listIn(of, "instrumentationLibrarySpans")]) {
+  for (const group of listIn({ resources }, "resources")) {
+    const instance = attributesIn(asRecord(group["resource"])).get(INSTANCE);
+    for (const scope of [...listIn(group, "scopeSpans"), ...listIn(group, "instrumentationLibrarySpans")]) {
       for (const span of listIn(scope, "spans")) {
-        yield spanFact(
-          idOf(textIn(span, "spanId")),
-          idOf(textIn(span, "parentSpanId")),
-          textIn(span, "name"),
-          attributesIn(span),
+        yield spanFact({
+          spanId: idOf(textIn(span, "spanId")),
+          parentSpanId: idOf(textIn(span, "parentSpanId")),
+          name: textIn(span, "name"),
+          attributes: attributesIn(span),
           instance,
-        );
+        });
       }
     }
   }
@@ -78,16 +78,16 @@ function* jaegerSpans(traces: unknown): Generator<SpanFact> {
     const processes = asRecord(trace["processes"]);
     for (const span of listIn(trace, "spans")) {
       const process = asRecord(processes?.[textIn(span, "processID")]);
-      const references = listIn(span, "references").filter((one) => textIn(one, "refType") === "CHILD_OF");
+      const references = listIn(span, "references").filter((reference) => textIn(reference, "refType") === "CHILD_OF");
       // The same list also has links to other traces
-      const parent = references.find((one) => textIn(one, "traceID") === textIn(span, "traceID"));
-      yield spanFact(
-        textIn(span, "spanID"),
-        textIn(parent, "spanID"),
-        textIn(span, "operationName"),
-        tagsIn(span),
-        tagsIn(process).get(INSTANCE),
-      );
+      const parent = references.find((reference) => textIn(reference, "traceID") === textIn(span, "traceID"));
+      yield spanFact({
+        spanId: textIn(span, "spanID"),
+        parentSpanId: textIn(parent, "spanID"),
+        name: textIn(span, "operationName"),
+        attributes: tagsIn(span),
+        instance: tagsIn(process).get(INSTANCE),
+      });
     }
   }
 }
@@ -96,9 +96,10 @@ const INSTANCE = "service.instance.id";
 
 type Value = string | number | undefined;
 
-function attributesIn(of: Json | undefined): ReadonlyMap<string, Value> {
-  return new Map(listIn(of, "attributes").map((one) => [textIn(one, "key"), valueIn(asRecord(one["value"]))]));
-}
+const attributesIn = (record: Json | undefined): ReadonlyMap<string, Value> =>
+  new Map(
+    listIn(record, "attributes").map((attribute) => [textIn(attribute, "key"), valueIn(asRecord(attribute["value"]))]),
+  );
 
 function valueIn(value: Json | undefined): Value {
   const whole = value?.["intValue"] ?? value?.["doubleValue"];
@@ -106,9 +107,9 @@ function valueIn(value: Json | undefined): Value {
   return value === undefined ? undefined : textIn(value, "stringValue");
 }
 
-function tagsIn(of: Json | undefined): ReadonlyMap<string, Value> {
+function tagsIn(record: Json | undefined): ReadonlyMap<string, Value> {
   return new Map(
-    listIn(of, "tags").map((tag) => {
+    listIn(record, "tags").map((tag) => {
       const value = tag["value"];
       return [textIn(tag, "key"), typeof value === "number" ? value : String(value)];
     }),
@@ -119,13 +120,16 @@ function tagsIn(of: Json | undefined): ReadonlyMap<string, Value> {
 const idOf = (text: string): string =>
   text === "" || /^[0-9a-f]{16}$/i.test(text) ? text.toLowerCase() : Buffer.from(text, "base64").toString("hex");
 
-function spanFact(
-  spanId: string,
-  parentSpanId: string,
-  name: string,
-  attributes: ReadonlyMap<string, Value>,
-  instance: Value,
-): SpanFact {
+interface FoundSpan {
+  readonly spanId: string;
+  /** All zeros, or empty: it has no parent. */
+  readonly parentSpanId: string;
+  readonly name: string;
+  readonly attributes: ReadonlyMap<string, Value>;
+  readonly instance: Value;
+}
+
+function spanFact({ spanId, parentSpanId, name, attributes, instance }: FoundSpan): SpanFact {
   const text = (key: string): string | undefined => {
     const value = attributes.get(key);
     return typeof value === "string" ? value : undefined;

@@ -21,7 +21,7 @@ export interface SessionReport {
 }
 
 /** Sums over all compared sessions; absent: unknown for some or all of them. */
-export interface Totals {
+interface Totals {
   readonly transcripts: Sums | undefined;
   /** Of the sessions with readable transcripts. */
   readonly known: Sums;

@@ -107,12 +107,12 @@ function tokensAfter(db: Database, ms: number): Readonly<Record<Kind, number>> {
          coalesce(sum(json_extract(body, '$.usage.reasoning')), 0) AS reasoning FROM model_calls WHERE end_ms > ?`,
     )
     .get(Number.isFinite(ms) ? ms : ms > 0 ? Number.MAX_SAFE_INTEGER : -1);
-  const of = (name: Kind): number => Number(row?.[name] ?? 0);
+  const tokensOf = (name: Kind): number => Number(row?.[name] ?? 0);
   return {
-    input: of("input"),
-    output: of("output"),
-    cacheRead: of("cacheRead"),
-    cacheWrite: of("cacheWrite"),
-    reasoning: of("reasoning"),
+    input: tokensOf("input"),
+    output: tokensOf("output"),
+    cacheRead: tokensOf("cacheRead"),
+    cacheWrite: tokensOf("cacheWrite"),
+    reasoning: tokensOf("reasoning"),
   };
 }

@@ -50,7 +50,7 @@ function* lines(report: Report, terminal: Terminal): Generator<string> {
   yield* list(
     "✗",
     "red",
-    report.differences.map((one, i) => `${i === 0 ? "first difference: " : ""}${differenceText(one)}`),
+    report.differences.map((difference, i) => `${i === 0 ? "first difference: " : ""}${differenceText(difference)}`),
     terminal,
   );
   yield* verdict(report, terminal);

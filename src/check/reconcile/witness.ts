@@ -90,7 +90,10 @@ const fieldsOf = (value: unknown): Fields => (typeof value === "object" && value
 /** The kinds that a record and the parts of it name, then the path. */
 function placeOf(record: unknown, { path }: ShapedUsage): string {
   const o = fieldsOf(record);
-  const kinds = [o, fieldsOf(o["payload"]), fieldsOf(o["message"])].flatMap((one) => [one["type"], one["role"]]);
+  const kinds = [o, fieldsOf(o["payload"]), fieldsOf(o["message"])].flatMap((fields) => [
+    fields["type"],
+    fields["role"],
+  ]);
   return `${kinds.filter((kind) => typeof kind === "string").join("/")} ${path}`;
 }
 
@@ -109,10 +112,11 @@ function explainedBy(calls: readonly Call[]): (usage: ShapedUsage) => boolean {
     if (usage === undefined) continue;
     const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = usage;
     const inputs = [input, input - cacheRead, input - cacheWrite, input - cacheRead - cacheWrite];
-    for (const one of inputs) for (const other of [output, output - reasoning]) pairs.add(`${one} ${other}`);
-    for (const of of ["all", `agent ${agentId}`, `prompt ${promptKey}`, `${agentId} ${promptKey}`]) {
-      const sum = (running.get(of) ?? 0) + output;
-      running.set(of, sum);
+    for (const reported of inputs)
+      for (const answer of [output, output - reasoning]) pairs.add(`${reported} ${answer}`);
+    for (const group of ["all", `agent ${agentId}`, `prompt ${promptKey}`, `${agentId} ${promptKey}`]) {
+      const sum = (running.get(group) ?? 0) + output;
+      running.set(group, sum);
       sums.add(sum);
     }
   }

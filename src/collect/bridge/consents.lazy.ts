@@ -7,8 +7,7 @@ const Consents = z.object({
       digest: z.string(),
       owner: z.int().optional(),
       atMs: z.number(),
-      // A consent of an earlier version has none: its commands get the system's own
-      environment: z.record(z.string(), z.string()).default({}),
+      environment: z.record(z.string(), z.string()),
     }),
   ),
 });

@@ -2,7 +2,7 @@ import type { Agent } from "#core/model/agent.ts";
 import type { CaptureLevel } from "#core/model/capture.ts";
 import type { EnvelopeText } from "#core/model/envelope-types.ts";
 import type { Event } from "#core/model/event-schema.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { assignCallIds } from "#core/session/assign-call-ids.ts";
 import type { Database } from "#store/database.ts";
 import { toEnvelope } from "../convert/envelope-text.ts";

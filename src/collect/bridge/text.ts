@@ -1,6 +1,5 @@
-import { suggest } from "#kit/suggest.ts";
-import { count, duration, localTime, plural } from "#kit/text/figures.ts";
-import { asArgument, printable } from "#kit/text/terminal.ts";
+import { count, duration, localTime } from "#kit/text/figures.ts";
+import { printable } from "#kit/text/terminal.ts";
 import type { BridgeCommandState } from "#store/bridge-state.ts";
 import type { BridgeCommand } from "./registration-file.ts";
 import type { BridgeFile } from "./report.ts";
@@ -20,41 +19,21 @@ export function* fileLines(files: readonly BridgeFile[], nowMs: number): Generat
   for (const [index, file] of files.entries()) {
     if (index > 0) yield "";
     yield `${printable(file.path)}: ${stateText(file, nowMs)}`;
-    for (const one of file.commands) {
-      yield* commandLines(one);
-      if (one.stored !== undefined) for (const line of storedLines(one.stored, nowMs)) yield `      ${line}`;
+    for (const command of file.commands) {
+      yield* commandLines(command);
+      if (command.stored !== undefined) for (const line of storedLines(command.stored, nowMs)) yield `      ${line}`;
     }
   }
 }
 
-/** What needs the user's attention, one line each, for `status` and `doctor`. */
-export function bridgeRemarks(files: readonly BridgeFile[], nowMs: number): readonly string[] {
-  return files.flatMap(({ path, state, problem, commands, allowedMs }) => {
-    const name = printable(path);
-    if (state === "changed") {
-      return [
-        `bridge: ${name} has changed, and its commands do not run: ${suggest(`bridge allow ${asArgument(path)}`)} shows it`,
-      ];
-    }
-    if (state === "gone")
-      return [`bridge: ${name} was allowed and is gone: ${suggest(`bridge revoke ${asArgument(path)}`)}`];
-    if (state === "refused" && allowedMs !== undefined) return [`bridge: ${name} is not used: ${problem}`];
-    return commands.flatMap(({ command, stored }) => {
-      if (stored === undefined || state !== "allowed") return [];
-      const first = printable(command.split("\n")[0] ?? "").slice(0, SHOWN);
-      return [
-        ...(stored.failures === 0 ? [] : [`bridge: ${first} in ${name} failed: ${failureText(stored, nowMs)}`]),
-        ...(stored.dropped === 0
-          ? []
-          : [`bridge: ${plural(stored.dropped, "envelope was", "envelopes were")} dropped for ${first} in ${name}`]),
-      ];
-    });
-  });
+/** Why a command failed, how often in a row, and when it is tried again. */
+export function failureText({ failures, lastReason, notBeforeMs, queued }: BridgeCommandState, nowMs: number): string {
+  const times = failures === 1 ? "" : `, ${failures} times in a row`;
+  const next = queued > 0 && notBeforeMs > nowMs ? `; next attempt after ${localTime(notBeforeMs)}` : "";
+  return `${lastReason ?? "unknown reason"}${times}${next}`;
 }
 
 // --- internal ---
-
-const SHOWN = 60;
 
 function stateText({ state, problem, allowedMs, commands }: BridgeFile, nowMs: number): string {
   switch (state) {
@@ -78,12 +57,6 @@ function storedLines(stored: BridgeCommandState, nowMs: number): readonly string
     `${count(delivered)} delivered${last}; ${count(queued)} queued${dropped === 0 ? "" : `; ${count(dropped)} dropped`}`,
     ...(failures === 0 ? [] : [`! ${failureText(stored, nowMs)}`]),
   ];
-}
-
-function failureText({ failures, lastReason, notBeforeMs, queued }: BridgeCommandState, nowMs: number): string {
-  const times = failures === 1 ? "" : `, ${failures} times in a row`;
-  const next = queued > 0 && notBeforeMs > nowMs ? `; next attempt after ${localTime(notBeforeMs)}` : "";
-  return `${lastReason ?? "unknown reason"}${times}${next}`;
 }
 
 const ago = (ms: number | undefined, nowMs: number): string =>

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { fileSystemOf } from "#store/file-system.ts";
 import { openSessionsByProcess, type ProcessKey, sessionsAfterTurn } from "#store/session-processes.ts";
 import { isComplete } from "../intake/inbox.ts";

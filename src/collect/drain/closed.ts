@@ -163,10 +163,7 @@ function parentsIn(
 ): (subagent: Subagent) => SpanParent {
   const built = session.turns.filter(({ exportedKey, isLate }) => exportedKey === undefined && !isLate);
   const turnsOf = (key: string) => {
-    const settled = context.turns.get(key);
-    // If an earlier version renamed a settled turn, only its parts have spans
-    const span = settled?.renamed === true ? { key: `${key}~1`, segment: settled.segment } : undefined;
-    return [...built.filter((turn) => baseKey(turn.key) === key), settled?.span ?? span ?? []].flat();
+    return [...built.filter((turn) => baseKey(turn.key) === key), context.turns.get(key)?.span ?? []].flat();
   };
   return subagentParents(session, facts, scope, { turnsOf, traceOfCall: settledTraces(db, facts) });
 }

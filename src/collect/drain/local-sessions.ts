@@ -3,7 +3,7 @@ import type { Agent } from "#core/model/agent.ts";
 import type { Event } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { SessionOrigin, TranscriptReader } from "#core/model/transcript-reader.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { hasAssignedSessionId, timeMsOf } from "#core/rules/event.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { messageOf } from "#kit/error-message.ts";

@@ -6,7 +6,6 @@ export function* prunedLines(pruned: Pruned, quarantine: boolean, before: number
   yield `${plural(pruned.sessions, "session")} removed from the store${keptText(pruned.kept)}`;
   if (quarantine) yield `${plural(pruned.quarantined, "quarantined payload")} removed`;
   yield `store size: ${megabytes(after)}, before ${megabytes(before)}`;
-  if (pruned.notSmaller !== undefined) yield `! the store's file was not made smaller: ${pruned.notSmaller}`;
 }
 
 /** Old sessions that stay, and why; empty if there are none. */

@@ -7,7 +7,7 @@ import { addToMeta, readMeta, writeMeta } from "#store/meta.ts";
 import { LAST_PRUNE, PRUNED_SESSIONS } from "#store/meta-keys.ts";
 import { isPacked } from "#store/packed.ts";
 import { keptSessions, type Prunable, prunableSessions, pruneSession } from "#store/prune.ts";
-import { releasePages, spaceOf, vacuum } from "#store/vacuum.ts";
+import { releasePages } from "#store/vacuum.ts";
 import { REASON_SUFFIX } from "../intake/inbox-dirs.ts";
 import { hasNoClockJump } from "./clock-jump.ts";
 import type { Drain } from "./context.ts";
@@ -50,16 +50,13 @@ export async function prune(drain: Drain, request: PruneRequest): Promise<Pruned
   retireStreams(db, beforeMs);
   forgetRetired(db, beforeMs, drain.now());
   const kept = keptSessions(db, beforeMs, 0);
-  const { freePages, pages, isIncremental } = spaceOf(db);
-  const rewritten = !isIncremental && freePages > pages * MIN_FREE_SHARE ? vacuum(db, places.storePath) : 0;
   checkpoint(db);
   return {
     sessions,
     rows,
     kept,
     quarantined: request.quarantine === true ? await pruneQuarantine(places.quarantineDir, beforeMs) : 0,
-    freedBytes: freed + (typeof rewritten === "number" ? rewritten : 0),
-    ...(typeof rewritten === "string" && { notSmaller: rewritten }),
+    freedBytes: freed,
   };
 }
 
@@ -109,8 +106,6 @@ export async function pruneDaily(drain: Drain): Promise<void> {
 const DAY_MS = 86_400_000;
 const BUDGET_MS = 1_000;
 const SESSIONS_AT_ONCE = 50;
-/** The file is rewritten if more than a quarter of it is free. */
-const MIN_FREE_SHARE = 0.25;
 
 /** Frees pages. The file gets smaller only with the checkpoint. @returns how many bytes were freed */
 function shrink(db: Drain["db"]): number {

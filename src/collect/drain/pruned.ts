@@ -8,6 +8,4 @@ export interface Pruned {
   readonly quarantined: number;
   /** How much smaller the store's file is. */
   readonly freedBytes: number;
-  /** Why the file was not rewritten although that would make it smaller. */
-  readonly notSmaller?: string;
 }

@@ -14,7 +14,7 @@ import {
 } from "#core/rules/change-facts.ts";
 import { timeMsOf } from "#core/rules/event.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
-import { needsBranch } from "#core/session/pull-branches.ts";
+import { needsBranch } from "#core/session/branch-track.ts";
 import { levelOf } from "#store/capture/level.ts";
 import { hasChangesOff } from "#store/capture/project.ts";
 import { extendBranch, setRepository, storedChanges, storedCommits } from "#store/changes.ts";

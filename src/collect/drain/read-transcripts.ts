@@ -3,7 +3,7 @@ import { readRepository } from "#config/repository/read.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
 import type { PartSize, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
 import { keepsContent, keepsNames } from "#core/rules/capture.ts";
-import { transcriptOf } from "#core/rules/card-of.ts";
+import { transcriptOf } from "#core/rules/cards.ts";
 import { messageOf } from "#kit/error-message.ts";
 import { step } from "#kit/fault-points.ts";
 import { ExcessError } from "#kit/json-limits.ts";

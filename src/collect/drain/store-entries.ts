@@ -1,8 +1,8 @@
 import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { reviseSettledWork } from "#core/rules/call-sums.ts";
 import { keepsNames } from "#core/rules/capture.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { isChangeFact } from "#core/rules/change-facts.ts";
-import { reviseSettledWork } from "#core/rules/settled-work.ts";
 import { callPrice } from "#core/telemetry/cost.ts";
 import { modelCallRevision } from "#core/telemetry/metrics.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";

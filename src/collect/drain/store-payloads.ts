@@ -2,7 +2,7 @@ import { asObject, asString } from "#agents/shared/payload/json.ts";
 import type { Event } from "#core/model/event-schema.ts";
 import type { Increment } from "#core/model/telemetry.ts";
 import { keepsNames } from "#core/rules/capture.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { hasAssignedSessionId, timeMsOf } from "#core/rules/event.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { levelOf } from "#store/capture/level.ts";

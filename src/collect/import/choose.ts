@@ -1,5 +1,5 @@
 import type { Agent } from "#core/model/agent.ts";
-import { meantAgent } from "#core/rules/meant-agent.ts";
+import { meantAgent } from "#core/rules/cards.ts";
 import { suggest } from "#kit/suggest.ts";
 import { UserError } from "#kit/user-error.ts";
 import type { DrainDeps } from "../drain/context.ts";

@@ -1,5 +1,5 @@
 import type { TranscriptEntry } from "#core/model/transcript.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { withFuller } from "#core/rules/merge.ts";
 import { changeTimes } from "#store/changes.ts";
 import { completeFromCopy } from "#store/facts.ts";

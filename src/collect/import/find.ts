@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { LocatedSession, PartSize, SessionOrigin, TranscriptReader } from "#core/model/transcript-reader.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { messageOf } from "#kit/error-message.ts";
 import type { Database } from "#store/database.ts";
 import { fromTimeUnits, jsonRows, timeUnits } from "#store/json-rows.ts";

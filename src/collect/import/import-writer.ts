@@ -3,7 +3,7 @@ import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { decodePackedFacts } from "#core/packed/fact-columns.ts";
 import { otherKey } from "#core/rules/answer-keys.ts";
 import { keepsNames } from "#core/rules/capture.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { isChangeFact } from "#core/rules/change-facts.ts";
 import { mergeEntries } from "#core/rules/merge.ts";
 import { digestOf } from "#kit/digest.ts";

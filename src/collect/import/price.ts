@@ -25,7 +25,7 @@ export function priced(unpriced: Unpriced, provider: string | undefined, before:
     const row = rows[place];
     if (row === undefined) continue;
     const before = known.get(keyOf(row));
-    if (before !== undefined) keepPrices(row, before, ofRow, unpriced, prices);
+    if (before !== undefined) keepPrices(before, ofRow, unpriced, prices);
     addPrices(row, ofRow, unpriced, prices);
     for (const call of ofRow) {
       addToTotals(totals[numberAt(calls, call, 1)], prices[call] as Price, numberAt(calls, call, 11));
@@ -99,16 +99,9 @@ function pricesOfCalls({ calls, sellers, usage }: Unpriced, provider: string | u
 }
 
 /** Replaces the prices of calls that had one in an earlier sum of the same calls. */
-function keepPrices(
-  row: PackedUsage,
-  before: PackedUsage,
-  ofRow: readonly number[],
-  { calls }: Unpriced,
-  prices: Price[],
-): void {
-  const [unpriced, cost = null, pairs = null] = [before[6], before[15], before[18]];
-  // A store of an earlier version does not say which calls have no price
-  if (cost === null || (unpriced > row[5] && pairs === null)) return;
+function keepPrices(before: PackedUsage, ofRow: readonly number[], { calls }: Unpriced, prices: Price[]): void {
+  const [cost, pairs] = [before[15], before[18]];
+  if (cost === null) return;
   const withoutPrice = JSON.parse(pairs ?? "[]") as readonly number[];
   const ends = new Set(withoutPrice.filter((_, i) => i % 2 === 0));
   // Only the sum of the known ones is stored, and only it is needed: the first one has it

@@ -1,4 +1,4 @@
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { changeTimes } from "#store/changes.ts";
 import { packedBody, putPacked, readerOf, takePacked } from "#store/packed.ts";
 import { packedUsage } from "#store/packed-prices.ts";

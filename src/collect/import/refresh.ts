@@ -1,4 +1,4 @@
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import type { Behind } from "#kit/behind.ts";
 import { type Database, StoreError } from "#store/database.ts";
 import { readStore } from "#store/read-only.ts";

@@ -2,8 +2,7 @@ import type { ModelCall } from "#core/model/model-call.ts";
 import { CALL_NUMBERS, HAS_FEES, IS_SUM } from "#core/model/packed.ts";
 import type { Session } from "#core/model/session.ts";
 import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
-import { callsIn } from "#core/rules/call-count.ts";
-import { isWholeUsage } from "#core/rules/whole-usage.ts";
+import { callsIn, isWholeUsage } from "#core/rules/calls.ts";
 import { PackedSums } from "./packed-sums.ts";
 import type { Unpriced } from "./unpriced.ts";
 

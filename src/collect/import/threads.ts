@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import type { Context } from "#config/context.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import type { Drain } from "../drain/context.ts";
 import { type Readers, readersInThisThread, Threads } from "./readers.ts";
 

@@ -9,8 +9,16 @@
 #     --trial=<folder>  write there instead of to the recorded folder; for doctor
 #     <reply>  printed unchanged, with a newline; without it stdout stays empty
 #
-# The agent waits for this, so it forks only twice, for cat and for the watchdog; the rest is builtins.
+# Where agents run `sh`, that shell reads a copy of this file, `hook.sh`, which saves the start of a second one. The first word is then
+# the path of `hook`.
+#
+# The agent waits for this, so usually it starts only cat; the rest is builtins, and subshells that do nothing. Shells parse a file
+# bit by bit: what only some events need is at the end, after the `exit` of the others.
 # It must never fail: exit 2 blocks a tool call, and dash exits with 2 after a redirection error.
+
+# The options of an agent's shell
+set +euf
+[ -z "${ZSH_VERSION-}" ] || emulate sh
 
 bye() {
   [ -z "$reply" ] || printf '%s\n' "$reply"
@@ -26,10 +34,19 @@ PATH=/usr/bin:/bin:$caller_path # the real cat
 
 max_bytes=67108864 # 64 MiB for one file, with header; MAX_FILE_BYTES in inbox-file.ts
 soon_seconds=5     # one drain for many calls in a loop
-read_seconds=5     # some hosts never close stdin; what was read until then is the event
+read_ms=5000       # some hosts never close stdin; what was read until then is the event
 nl='
 '
 
+case ${1-}:$0 in
+  /*)
+    [ -x "$1" ] || exit 0 # removed by a version that has no copy
+    here=${1%/*}
+    shift
+    ;;
+  *:*/*) here=${0%/*} ;;
+  *) here=. ;;
+esac
 drain=no from=stdin payload='' trial=''
 while :; do
   case ${1-} in
@@ -56,10 +73,6 @@ source=${1-} event=${2-} reply=${3-}
 
 # What `enable` wrote beside this file. With `command`, a missing or damaged file does not end the shell.
 state='' node='' program=''
-case $0 in
-  */*) here=${0%/*} ;;
-  *) here=. ;;
-esac
 # shellcheck source=/dev/null
 [ ! -f "$here/hook.conf" ] || command . "$here/hook.conf"
 # Opening a pipe would block, and a link leads elsewhere
@@ -76,19 +89,13 @@ if [ -z "$state" ]; then
   esac
 fi
 if [ -z "$state" ]; then
+  folder=.local/state
+  [ ! -d /System/Library/CoreServices ] || folder="Library/Application Support"
+  case ${HOME-} in
+    /*) state=$HOME/$folder/openhook-otel ;;
+  esac
   case ${XDG_STATE_HOME-} in
     /*) state=$XDG_STATE_HOME/openhook-otel ;;
-    *)
-      case ${HOME-} in
-        /*)
-          if [ -d /System/Library/CoreServices ]; then
-            state="$HOME/Library/Application Support/openhook-otel"
-          else
-            state=$HOME/.local/state/openhook-otel
-          fi
-          ;;
-      esac
-      ;;
   esac
 fi
 inbox=$state/inbox
@@ -106,20 +113,26 @@ head_line ppid "$PPID"
 head_line pid "$$"
 head_line cwd "${PWD-}"
 # variables: written by scripts/hook-variables.mjs
-head_line env.HOME "${HOME-}"; head_line env.OPENHOOK_BRIDGE "${OPENHOOK_BRIDGE-}"; head_line env.OPENHOOK_OTEL_PIPELINE "${OPENHOOK_OTEL_PIPELINE-}"
-head_line env.CLAUDE_CODE_SESSION_ID "${CLAUDE_CODE_SESSION_ID-}"; head_line env.CLAUDE_PID "${CLAUDE_PID-}"; head_line env.CLAUDE_PROJECT_DIR "${CLAUDE_PROJECT_DIR-}"
-head_line env.CLAUDE_CONFIG_DIR "${CLAUDE_CONFIG_DIR-}"; head_line env.COPILOT_HOME "${COPILOT_HOME-}"; head_line env.COPILOT_CLI "${COPILOT_CLI-}"
-head_line env.COPILOT_CLI_BINARY_VERSION "${COPILOT_CLI_BINARY_VERSION-}"; head_line env.CLINE_DIR "${CLINE_DIR-}"; head_line env.CLINE_DATA_DIR "${CLINE_DATA_DIR-}"
-head_line env.CLINE_SESSION_DATA_DIR "${CLINE_SESSION_DATA_DIR-}"; head_line env.CURSOR_VERSION "${CURSOR_VERSION-}"; head_line env.CODEX_HOME "${CODEX_HOME-}"
-head_line env.CODEX_THREAD_ID "${CODEX_THREAD_ID-}"; head_line env.XDG_DATA_HOME "${XDG_DATA_HOME-}"; head_line env.OPENCODE_DB "${OPENCODE_DB-}"
-head_line env.KILO_DB "${KILO_DB-}"; head_line env.PI_CODING_AGENT_DIR "${PI_CODING_AGENT_DIR-}"; head_line env.PI_CODING_AGENT_SESSION_DIR "${PI_CODING_AGENT_SESSION_DIR-}"
-head_line env.AMP_DATA_DIR "${AMP_DATA_DIR-}"; head_line env.GEMINI_SESSION_ID "${GEMINI_SESSION_ID-}"; head_line env.GEMINI_CLI_HOME "${GEMINI_CLI_HOME-}"
-head_line env.KIRO_HOME "${KIRO_HOME-}"; head_line env.KIRO_SESSION_ID "${KIRO_SESSION_ID-}"; head_line env.KIRO_VERSION "${KIRO_VERSION-}"
-head_line env.QWEN_CODE_SESSION_ID "${QWEN_CODE_SESSION_ID-}"; head_line env.QWEN_HOME "${QWEN_HOME-}"; head_line env.QWEN_RUNTIME_DIR "${QWEN_RUNTIME_DIR-}"
-head_line env.AUGMENT_CONVERSATION_ID "${AUGMENT_CONVERSATION_ID-}"; head_line env.GOOSE_PATH_ROOT "${GOOSE_PATH_ROOT-}"; head_line env.CRUSH "${CRUSH-}"
-head_line env.CRUSH_SESSION_ID "${CRUSH_SESSION_ID-}"; head_line env.CRUSH_PROJECT_DIR "${CRUSH_PROJECT_DIR-}"; head_line env.OPENHANDS_CONVERSATIONS_DIR "${OPENHANDS_CONVERSATIONS_DIR-}"
-head_line env.OPENHANDS_PERSISTENCE_DIR "${OPENHANDS_PERSISTENCE_DIR-}"; head_line env.GROK_HOME "${GROK_HOME-}"; head_line env.KIMI_CODE_HOME "${KIMI_CODE_HOME-}"
-head_line env.VIBE_HOME "${VIBE_HOME-}"; head_line env.OPENHOOK_SESSION_ID "${OPENHOOK_SESSION_ID-}"
+if [ -n "${HOME-}${OPENHOOK_BRIDGE-}${OPENHOOK_OTEL_PIPELINE-}${CLAUDE_CODE_SESSION_ID-}${CLAUDE_PID-}${CLAUDE_PROJECT_DIR-}${CLAUDE_CONFIG_DIR-}${COPILOT_HOME-}${COPILOT_CLI-}${COPILOT_CLI_BINARY_VERSION-}${CLINE_DIR-}${CLINE_DATA_DIR-}${CLINE_SESSION_DATA_DIR-}${CURSOR_VERSION-}${CODEX_HOME-}" ]; then
+  head_line env.HOME "${HOME-}"; head_line env.OPENHOOK_BRIDGE "${OPENHOOK_BRIDGE-}"; head_line env.OPENHOOK_OTEL_PIPELINE "${OPENHOOK_OTEL_PIPELINE-}"
+  head_line env.CLAUDE_CODE_SESSION_ID "${CLAUDE_CODE_SESSION_ID-}"; head_line env.CLAUDE_PID "${CLAUDE_PID-}"; head_line env.CLAUDE_PROJECT_DIR "${CLAUDE_PROJECT_DIR-}"
+  head_line env.CLAUDE_CONFIG_DIR "${CLAUDE_CONFIG_DIR-}"; head_line env.COPILOT_HOME "${COPILOT_HOME-}"; head_line env.COPILOT_CLI "${COPILOT_CLI-}"
+  head_line env.COPILOT_CLI_BINARY_VERSION "${COPILOT_CLI_BINARY_VERSION-}"; head_line env.CLINE_DIR "${CLINE_DIR-}"; head_line env.CLINE_DATA_DIR "${CLINE_DATA_DIR-}"
+  head_line env.CLINE_SESSION_DATA_DIR "${CLINE_SESSION_DATA_DIR-}"; head_line env.CURSOR_VERSION "${CURSOR_VERSION-}"; head_line env.CODEX_HOME "${CODEX_HOME-}"
+fi
+if [ -n "${CODEX_THREAD_ID-}${XDG_DATA_HOME-}${OPENCODE_DB-}${KILO_DB-}${PI_CODING_AGENT_DIR-}${PI_CODING_AGENT_SESSION_DIR-}${AMP_DATA_DIR-}${GEMINI_SESSION_ID-}${GEMINI_CLI_HOME-}${KIRO_HOME-}${KIRO_SESSION_ID-}${KIRO_VERSION-}${QWEN_CODE_SESSION_ID-}${QWEN_HOME-}${QWEN_RUNTIME_DIR-}" ]; then
+  head_line env.CODEX_THREAD_ID "${CODEX_THREAD_ID-}"; head_line env.XDG_DATA_HOME "${XDG_DATA_HOME-}"; head_line env.OPENCODE_DB "${OPENCODE_DB-}"
+  head_line env.KILO_DB "${KILO_DB-}"; head_line env.PI_CODING_AGENT_DIR "${PI_CODING_AGENT_DIR-}"; head_line env.PI_CODING_AGENT_SESSION_DIR "${PI_CODING_AGENT_SESSION_DIR-}"
+  head_line env.AMP_DATA_DIR "${AMP_DATA_DIR-}"; head_line env.GEMINI_SESSION_ID "${GEMINI_SESSION_ID-}"; head_line env.GEMINI_CLI_HOME "${GEMINI_CLI_HOME-}"
+  head_line env.KIRO_HOME "${KIRO_HOME-}"; head_line env.KIRO_SESSION_ID "${KIRO_SESSION_ID-}"; head_line env.KIRO_VERSION "${KIRO_VERSION-}"
+  head_line env.QWEN_CODE_SESSION_ID "${QWEN_CODE_SESSION_ID-}"; head_line env.QWEN_HOME "${QWEN_HOME-}"; head_line env.QWEN_RUNTIME_DIR "${QWEN_RUNTIME_DIR-}"
+fi
+if [ -n "${AUGMENT_CONVERSATION_ID-}${GOOSE_PATH_ROOT-}${CRUSH-}${CRUSH_SESSION_ID-}${CRUSH_PROJECT_DIR-}${OPENHANDS_CONVERSATIONS_DIR-}${OPENHANDS_PERSISTENCE_DIR-}${GROK_HOME-}${KIMI_CODE_HOME-}${VIBE_HOME-}${OPENHOOK_SESSION_ID-}" ]; then
+  head_line env.AUGMENT_CONVERSATION_ID "${AUGMENT_CONVERSATION_ID-}"; head_line env.GOOSE_PATH_ROOT "${GOOSE_PATH_ROOT-}"; head_line env.CRUSH "${CRUSH-}"
+  head_line env.CRUSH_SESSION_ID "${CRUSH_SESSION_ID-}"; head_line env.CRUSH_PROJECT_DIR "${CRUSH_PROJECT_DIR-}"; head_line env.OPENHANDS_CONVERSATIONS_DIR "${OPENHANDS_CONVERSATIONS_DIR-}"
+  head_line env.OPENHANDS_PERSISTENCE_DIR "${OPENHANDS_PERSISTENCE_DIR-}"; head_line env.GROK_HOME "${GROK_HOME-}"; head_line env.KIMI_CODE_HOME "${KIMI_CODE_HOME-}"
+  head_line env.VIBE_HOME "${VIBE_HOME-}"; head_line env.OPENHOOK_SESSION_ID "${OPENHOOK_SESSION_ID-}"
+fi
 # /variables
 
 # A closed stdin and a keyboard contain no payload; if the payload comes another way, stdin is not read.
@@ -167,17 +180,30 @@ find_agent() {
   [ "$agent" = "$PPID" ] || origin="$origin agent=$agent.$start"
 }
 
-# Copies fd 4 to stdout, limited in size and to <seconds>; sets `end` to whole, late or cut.
-# `timeout` would be shorter, but delays cat (two forks and two execs in a row), and macOS has none. Here the shell waits for the
-# sleeper and the reader kills it: the usual path needs no signal handler (older shells can miss a signal just before they
-# block in `wait`) and leaves no orphan in a container without init.
-copy() { # seconds
-  # shellcheck disable=SC2217 # it must not keep the agent's pipe open
-  LC_ALL=C sleep "$1" </dev/null >/dev/null 4<&- &
-  sleeper=$!
-  (
-    trap 'kill -KILL "$sleeper"' 0 # also if no cat could be started, at a process limit
-    trap 'kill -KILL "$!"; wait "$!"; trap - 0; exit 143' TERM
+# Whether cat ends within a time. Usually it ends while one or two subshells do, each 0.1 ms; only then does the shell pause.
+# `timeout` would delay cat (two forks and two execs in a row), and macOS has none. A sleeper beside cat would cost as much as cat, and
+# a shell waits for one process: the other would have to be ended by a signal, which older shells miss just before they wait.
+ended_within() { # milliseconds
+  waited=0 pause=2
+  for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+    (:)
+    kill -0 "$reader" || return 0
+  done
+  # Every pause is half as long again as the last one, so the hook ends soon after the agent has closed its end
+  while [ "$waited" -lt "$1" ]; do
+    [ "$pause" -lt $(($1 - waited)) ] || pause=$(($1 - waited))
+    digits=00$pause
+    # Some accept no fractions
+    LC_ALL=C sleep "0.${digits#"${digits%???}"}" || { LC_ALL=C sleep 1 && pause=1000; }
+    kill -0 "$reader" || return 0
+    waited=$((waited + pause)) pause=$((pause < 400 ? pause * 3 / 2 : 500))
+  done
+  return 1
+}
+# Copies fd 4 to stdout, limited in size and time; sets `end` to whole, late or cut.
+copy() { # milliseconds for the first byte; `before` is the size of $file if that is less than for all of it
+  {
+    trap - 0
     # bash counts in units of 1024 bytes unless in posix mode, the others in 512
     if [ -z "${BASH_VERSION-}" ]; then
       ulimit -f $((max_bytes / 512))
@@ -185,49 +211,35 @@ copy() { # seconds
       # shellcheck disable=SC3040 # only bash runs this
       set +o posix && ulimit -f $((max_bytes / 1024))
     fi
-    LC_ALL=C cat <&4 4<&- & # C: avoids opening a dozen locale files
-    # KILL: on TERM, a bash before its exec runs our EXIT trap, which would write into the event
-    wait "$!"
-  ) &
+    LC_ALL=C exec cat <&4 4<&- # C: avoids opening a dozen locale files
+  } &
   reader=$!
   read_parent_start
-  wait "$sleeper"
-  case $? in
-    0 | 1) kill "$reader" ;; # 1: this sleep accepts no fractions
-  esac
-  wait "$reader"
-  case $? in
-    0) end=whole ;;
-    143) end=late ;; # time-out; cat does not buffer, so everything read is on disk
-    *) end='cut' ;;
-  esac
+  end='cut'
+  # KILL: on TERM, a bash before its exec runs our EXIT trap, which would write into the event. cat does not buffer, so everything
+  # read is on disk
+  ended_within "$1" || { has_grown && ended_within "$read_ms"; } || { kill -KILL "$reader" && end=late; }
+  ! wait "$reader" || end=whole
 }
+before=''
+has_grown() { [ -n "$before" ] && [ "$before" != "$(wc -c <"$file")" ]; }
 
 # Writes the payload to stdout, which is $file. Some hosts put it into USER_PROMPT and leave stdin open without writing: if that
 # variable is set, wait a moment for stdin, then use the variable.
 write_payload() {
+  begin_ms=$read_ms
   case $from-${USER_PROMPT-unset} in
-    stdin-'{'*) begin_seconds=0.25 ;;
-    stdin-) begin_seconds=1 ;;
-    stdin-*)
-      copy "$read_seconds"
-      return
-      ;;
+    stdin-'{'*) begin_ms=250 before=$(wc -c <"$file") ;;
+    stdin-) begin_ms=1000 before=$(wc -c <"$file") ;;
+    stdin-*) ;;
     *)
       read_parent_start
       printf '%s' "$payload" && end=whole
       return
       ;;
   esac
-  before=$(wc -c <"$file")
-  copy "$begin_seconds"
-  if [ "$before" = "$(wc -c <"$file")" ]; then
-    case $end-$USER_PROMPT in
-      *-'{'*) printf '%s' "$USER_PROMPT" && end=whole ;;
-    esac
-  elif [ "$end" = late ]; then
-    copy "$read_seconds"
-  fi
+  copy "$begin_ms"
+  [ "$begin_ms" != 250 ] || has_grown || { printf '%s' "$USER_PROMPT" && end=whole; }
 }
 
 # The file has its final name from the start: the drain reads it only if it has an end line. This saves the fork of an `mv`, and
@@ -288,8 +300,11 @@ end=unread
 
 # Read the rest, so that the agent gets no broken pipe.
 case $end in
-  unread | cut) { copy "$read_seconds" >/dev/null; } 4<&0 ;;
+  unread | cut) { copy "$read_ms" >/dev/null; } 4<&0 ;;
 esac
+
+# Most events need no drain
+if [ "$drain" = no ] && [ ! -e "$state/bridge.json" ]; then exit 0; fi
 
 if [ "$drain" = if-waiting ]; then
   set +f -- "$inbox"/*.evt
@@ -345,15 +360,7 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
     for option in ${NODE_OPTIONS-}; do
       case $option in
         # allowed options: written by scripts/hook-variables.mjs
-        --use-*-ca) options="$options $option" ;;
-        --use-env-proxy) options="$options $option" ;;
-        --network-family-*) options="$options $option" ;;
-        --no-network-family-*) options="$options $option" ;;
-        --dns-result-order=*) options="$options $option" ;;
-        --max-*-size=*) options="$options $option" ;;
-        --tls-min-*) options="$options $option" ;;
-        --tls-max-*) options="$options $option" ;;
-        --tls-cipher-*) options="$options $option" ;;
+        --use-*-ca | --use-env-proxy | --network-family-* | --no-network-family-* | --dns-result-order=* | --max-*-size=* | --tls-min-* | --tls-max-* | --tls-cipher-*) options="$options $option" ;;
         # /allowed options
       esac
     done
@@ -363,14 +370,7 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
     export OPENHOOK_OTEL_HOOK_STATE="$state_from" OPENHOOK_OTEL_HOME="$state"
     # They act before the first line of the program
     # startup variables: written by scripts/hook-variables.mjs
-    unset NODE_COMPILE_CACHE
-    unset NODE_ICU_DATA
-    unset NODE_PATH
-    unset NODE_REDIRECT_WARNINGS
-    unset NODE_V8_COVERAGE
-    unset OPENSSL_CONF
-    unset OPENSSL_ENGINES
-    unset OPENSSL_MODULES
+    unset NODE_COMPILE_CACHE NODE_ICU_DATA NODE_PATH NODE_REDIRECT_WARNINGS NODE_V8_COVERAGE OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES
     # /startup variables
     # A service of macOS can have none
     cd / && PATH=${caller_path:-/usr/bin:/bin}

@@ -2,7 +2,7 @@ import type { LoadedConfig } from "#config/load.ts";
 import type { Places } from "#config/places.ts";
 import type { Agent } from "#core/model/agent.ts";
 import type { TranscriptReader } from "#core/model/transcript-reader.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { firstPromptLine } from "./first-prompt.ts";
 import { type MovedRoots, rootsWithMoved } from "./transcript-roots.ts";

@@ -5,7 +5,7 @@ import type { Agent } from "#core/model/agent.ts";
 import type { Event } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { TranscriptReader } from "#core/model/transcript-reader.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import type { Database } from "#store/database.ts";
 import { metaKeys, readMeta, writeMeta } from "#store/meta.ts";
 

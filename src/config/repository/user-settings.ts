@@ -52,11 +52,11 @@ interface Where {
 
 async function settingsIn(path: string, where: Where, depth: number): Promise<readonly GitSetting[]> {
   const settings: GitSetting[] = [];
-  for (const one of parseGitConfig(await textOf(path)) ?? []) {
-    const isIncluded = one.key === "path" && isMet(one, path, where);
-    if (!isIncluded) settings.push(one);
+  for (const setting of parseGitConfig(await textOf(path)) ?? []) {
+    const isIncluded = setting.key === "path" && isMet(setting, path, where);
+    if (!isIncluded) settings.push(setting);
     else if (depth < MAX_DEPTH) {
-      const file = pathOf(one.value, where.home);
+      const file = pathOf(setting.value, where.home);
       settings.push(...(await settingsIn(resolve(dirname(path), file), where, depth + 1)));
     }
   }
@@ -77,11 +77,11 @@ const pathOf = (path: string, home: string): string => (path.startsWith("~/") ? 
 
 /** A pattern of paths as a regular expression: `**` any folders, `*` and `?` within one. */
 const patternOf = (glob: string): string =>
-  glob.replaceAll(/\*\*\/|\/\*\*|\*|\?|[^*?\w/]/g, (one) => {
-    if (one === "**/") return "(?:[^/]+/)*";
-    if (one === "/**") return "/.+";
-    if (one === "*") return "[^/]*";
-    return one === "?" ? "[^/]" : `\\${one}`;
+  glob.replaceAll(/\*\*\/|\/\*\*|\*|\?|[^*?\w/]/g, (token) => {
+    if (token === "**/") return "(?:[^/]+/)*";
+    if (token === "/**") return "/.+";
+    if (token === "*") return "[^/]*";
+    return token === "?" ? "[^/]" : `\\${token}`;
   });
 
 async function sshLines(path: string, home: string, depth: number): Promise<readonly string[]> {
@@ -114,8 +114,8 @@ async function filesOf(glob: string, home: string): Promise<readonly string[]> {
 /** At least one pattern matches, and none of those with `!`. */
 function isHostIn(patterns: readonly string[], host: string): boolean {
   const fits = (glob: string): boolean => new RegExp(`^${patternOf(glob)}$`, "i").test(host);
-  if (patterns.some((one) => one.startsWith("!") && fits(one.slice(1)))) return false;
-  return patterns.some((one) => !one.startsWith("!") && fits(one));
+  if (patterns.some((pattern) => pattern.startsWith("!") && fits(pattern.slice(1)))) return false;
+  return patterns.some((pattern) => !pattern.startsWith("!") && fits(pattern));
 }
 
 /** `""` if there is no such file or it must not be read. */

@@ -55,7 +55,7 @@ export const HAS_FEES = 2;
 
 /** A finished session, stored as one value. */
 export interface Packed {
-  /** Its facts, encoded by `encodeTables`. Earlier versions used `encodeFacts`. */
+  /** Its facts, encoded by `encodeTables`, or by `encodeFacts` after names were removed from them. */
   readonly facts: string | Uint8Array;
   /** Digests (`digestOf`) of the records that this session owns and whose id is unique over all sessions. */
   readonly owned: Float64Array;

@@ -237,9 +237,7 @@ export interface SettledTurn {
   readonly hasHook: boolean;
   /** Only hooks reported it, and the agent has no prompt ids: its key is the hook's event. */
   readonly hookOnly?: true;
-  /** It was settled under another key; its continuations use this one. */
-  readonly renamed?: true;
-  /** Its latest span; absent if it is not known. */
+  /** Its latest span; absent if it was pruned. */
   readonly span?: ExportedSpan;
 }
 

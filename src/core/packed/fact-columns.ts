@@ -1,4 +1,3 @@
-import { UNKNOWN_TIER } from "../model/model-call.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import {
@@ -80,7 +79,6 @@ export const decodePackedFacts = (facts: string | Uint8Array): readonly Transcri
 
 /** The tool calls of a packed session if there is one that changed files; otherwise none. @throws Error for an unknown format */
 export function decodePackedEdits(facts: string | Uint8Array): readonly TranscriptEntry[] {
-  // Earlier forms have no files
   if (typeof facts === "string") return facts.includes('"files"') ? decodeFacts(facts) : [];
   const bytes = Buffer.from(facts.buffer, facts.byteOffset, facts.byteLength);
   const hasFiles = bytes.subarray(0, HEAD_BYTES + bytes.readUInt32LE(4)).includes('"files"');
@@ -231,8 +229,6 @@ function entryOf(kind: TableKind, values: Values, row: number, texts: readonly s
     if (TOKENS.has(name)) members["usage"] = { ...(members["usage"] as object | undefined), [name]: value };
     else members[name] = value;
   }
-  // Tables of earlier versions have no tier, only that the public prices do not apply
-  if (numberOf("noListPrice") === 1) members["tier"] = UNKNOWN_TIER;
   const key = memberOf("key", "text") ?? derivedKey(kind, members) ?? "";
   const globalKey = numberOf("globalKey") === SAME ? key : memberOf("globalKey", "text");
   const { timeMs, ...rest } = members;

@@ -1,9 +1,11 @@
 import { plusKnown } from "#kit/known.ts";
 import type { Writable } from "#kit/writable.ts";
 import type { CallSums, SummedCall } from "../model/call-sums.ts";
+import type { ModelCall, PricedCall } from "../model/model-call.ts";
+import type { Price } from "../model/price-list.ts";
+import type { SettledWork, Subagent, Turn } from "../model/session.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
-import { callsIn } from "./call-count.ts";
-import { isWholeUsage } from "./whole-usage.ts";
+import { callsIn, isWholeUsage } from "./calls.ts";
 
 export const NO_CALLS: CallSums = {
   modelCalls: 0,
@@ -49,7 +51,7 @@ export function addSums(a: CallSums, b: CallSums): CallSums {
 }
 
 /** The sums with the opposite sign: added to other sums, they take calls out. */
-export const negativeSums = (sums: CallSums): CallSums =>
+const negativeSums = (sums: CallSums): CallSums =>
   Object.fromEntries(
     Object.entries(sums).map(([name, value]) => [name, value === undefined ? value : -value]),
   ) as typeof sums;
@@ -66,3 +68,29 @@ function addKnown(
     if (sum !== undefined) sums[name] = sum;
   }
 }
+
+/** The sums of a part of a run. */
+export function settledWorkOf(part: Turn | Subagent, price: (call: ModelCall) => Price): SettledWork {
+  const sums = sumOfCalls(part.modelCalls.map((call) => ({ call, ...price(call) })));
+  const models = [...new Set(part.modelCalls.flatMap(({ model }) => model ?? []))];
+  return { startMs: part.startMs, endMs: part.endMs, sums, toolCalls: part.toolCalls.length, models };
+}
+
+/** Replaces a model call in the sums by its revised version. */
+export function reviseSettledWork(work: SettledWork, before: PricedCall, after: PricedCall): SettledWork {
+  const { model } = after.call;
+  return {
+    ...work,
+    sums: addSums(addSums(work.sums, sumOfCalls([after])), negativeSums(sumOfCalls([before]))),
+    models: [...new Set([...work.models, ...(model === undefined ? [] : [model])])],
+  };
+}
+
+/** Adds a later part of the same run. */
+export const addSettledWork = (a: SettledWork, b: SettledWork): SettledWork => ({
+  startMs: Math.min(a.startMs, b.startMs),
+  endMs: Math.max(a.endMs, b.endMs),
+  sums: addSums(a.sums, b.sums),
+  toolCalls: a.toolCalls + b.toolCalls,
+  models: [...new Set([...a.models, ...b.models])],
+});

@@ -4,7 +4,7 @@ import type { Event } from "../model/event-schema.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import type { TokenUsage, TranscriptEntry } from "../model/transcript.ts";
 import { withLifetimesInWrites } from "./cache-lifetimes.ts";
-import { isWholeUsage } from "./whole-usage.ts";
+import { isWholeUsage } from "./calls.ts";
 
 // Agents and their transcripts can contain texts of any length, any characters and any numbers. They are limited here once, so
 // that later code need not check them. The only caller for events and entries is `capture/limit-fields.ts`.

@@ -1,8 +1,8 @@
 import { defined } from "#kit/defined.ts";
 import type { Writable } from "#kit/writable.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../model/transcript.ts";
+import { isWholeUsage } from "./calls.ts";
 import { isChangeFact } from "./change-facts.ts";
-import { isWholeUsage } from "./whole-usage.ts";
 
 /**
  * Joins two readings of one record (same key). Commutative, associative and idempotent: neither the order nor repeated reading

@@ -49,7 +49,7 @@ function appliesTo(rule: PriceRule, { input, tier, isSum }: PricedUsage, timeMs:
 function priceAt(rates: Rates, usage: PricedUsage): Price {
   const { input, output, cacheRead, cacheWrite, cacheWrite1h = 0, webSearches = 0, hasOtherFees } = usage;
   const uncached = input - (cacheRead ?? 0) - (cacheWrite ?? 0);
-  // Usage is corrected when it is stored, but earlier versions stored it uncorrected
+  // In what is left of a sum over removed calls, a part can be larger than the whole
   if (uncached < 0 || cacheWrite1h > (cacheWrite ?? 0)) return { noPrice: "part" };
   // A provider that reports neither reads nor writes charges all input at one price
   if (cacheRead === undefined && cacheWrite !== undefined && (rates.cacheRead ?? rates.input) !== rates.input)

@@ -2,7 +2,6 @@ import type { Event } from "../model/event-schema.ts";
 import { givenIdOf } from "../rules/call-ids.ts";
 import { timeMsOf } from "../rules/event.ts";
 import { extrasOf } from "../rules/extras.lazy.ts";
-import { isCutOff, processStarts } from "./process-starts.ts";
 
 /** Prefix of the call ids that we assign where the agent sends none. */
 const PREFIX = "minted:";
@@ -26,51 +25,19 @@ export function assignCallIds<T extends Event>(
   settledStarts: readonly number[] = [],
 ): readonly T[] {
   const ids = new Map<string, string>();
-  const open = new Map<string, Half[]>();
-  const ends = new Map<string, readonly Half[]>();
-  const turns = new Map<string, number>();
-  const processes = new Map<string, readonly number[]>();
+  const sessions = new Map<string, SessionState>();
   for (const event of events.filter((e) => isWithoutCallId(e) || isTurnBoundary(e)).sort(byTime)) {
-    if (ids.has(event.id)) continue; // duplicate event
-    const session = JSON.stringify([event.source, event.session_id]);
-    const turn = turns.get(session) ?? 0;
-    if (!isWithoutCallId(event)) {
-      turns.set(session, turn + 1);
-      processes.set(session, processStarts([event], processes.get(session) ?? settledStarts));
-      continue;
+    const isDuplicate = ids.has(event.id);
+    if (isDuplicate) continue;
+    const key = JSON.stringify([event.source, event.session_id]);
+    const session = sessions.get(key) ?? { turn: 0, processStartsMs: settledStarts, tools: new Map() };
+    sessions.set(key, session);
+    if (isWithoutCallId(event)) {
+      ids.set(event.id, event.type === "tool.start" ? idOfStart(event, session) : idOfEnd(event, session));
+    } else {
+      session.turn++;
+      session.processStartsMs = processStarts([event], session.processStartsMs);
     }
-    const { agent_id, input_digest, given_id } = extrasOf(event);
-    const digest = given_id ?? input_digest;
-    const name = event.data?.tool_name;
-    // Not every end repeats the tool's name, and a given id finds its start without it
-    const scope = given_id === undefined ? [name ?? ""] : ["", given_id];
-    const tool = JSON.stringify([event.source, event.session_id, agent_id ?? "", ...scope]);
-    const starts = open.get(tool) ?? [];
-    open.set(tool, starts);
-    if (event.type === "tool.start") {
-      // Concurrent hooks can deliver the end first; the given id shows that both belong together
-      const earlyEnd = given_id === undefined ? undefined : ends.get(tool)?.find((end) => canBeTool(end, name));
-      const id = earlyEnd?.id ?? `${PREFIX}${event.id}`;
-      ids.set(event.id, id);
-      if (earlyEnd === undefined) starts.push({ id, name, digest, turn, ms: timeMsOf(event) });
-      else ends.set(tool, ends.get(tool)?.filter((end) => end !== earlyEnd) ?? []);
-      continue;
-    }
-    const processStartsMs = processes.get(session) ?? settledStarts;
-    const candidates = starts.filter(
-      (one) =>
-        (digest === undefined || one.digest === digest) &&
-        canBeTool(one, name) &&
-        !isCutOff(one.ms, timeMsOf(event), processStartsMs),
-    );
-    // A conversation runs one call per given id at a time, so the earlier ones were refused
-    const start =
-      given_id === undefined ? (candidates.find((one) => one.turn === turn) ?? candidates[0]) : candidates.at(-1);
-    if (start !== undefined) starts.splice(starts.indexOf(start), 1);
-    const id = start?.id ?? `${PREFIX}${event.id}`;
-    ids.set(event.id, id);
-    if (start === undefined && given_id !== undefined)
-      ends.set(tool, [...(ends.get(tool) ?? []), { id, name, digest, turn, ms: timeMsOf(event) }]);
   }
   return ids.size === 0 ? events : events.map((event) => withCallId(event, ids));
 }
@@ -86,16 +53,112 @@ export function withoutGivenId<T extends Event>(event: T): T {
   return { ...event, data, extensions: { ...event.extensions, given_id: givenId } };
 }
 
+// A process that was killed leaves calls open. Some agents run them again when the session is resumed, and report the end of the second
+// run without a start: it is not the end of the first one.
+
+/**
+ * When processes of a session started.
+ *
+ * @param known starts that are settled
+ */
+export const processStarts = (events: readonly Event[], known: readonly number[] = []): readonly number[] => [
+  ...known,
+  ...events
+    .filter(
+      (event) =>
+        event.type === "session.start" &&
+        extrasOf(event).continues !== "compaction" &&
+        extrasOf(event).agent_id === undefined,
+    )
+    .map(timeMsOf),
+];
+
+/** Whether a process started between a call's start and an end, so that the end is not the call's. */
+export const isCutOff = (startMs: number, endMs: number, starts: readonly number[]): boolean =>
+  starts.some((ms) => ms > startMs + LATE_START_MS && ms <= endMs);
+
 // --- internal ---
+
+/** What is known of one session after the events so far. */
+interface SessionState {
+  turn: number;
+  processStartsMs: readonly number[];
+  /** Halves of calls that can belong together: by agent, and by the given id or the tool's name. */
+  readonly tools: Map<string, OpenHalves>;
+}
+
+/** Halves without the other one, in the order of their times. */
+interface OpenHalves {
+  readonly starts: Half[];
+  /** Only of calls with a given id. */
+  readonly ends: Half[];
+}
 
 /** The start or end of a call whose other half was not reported yet. */
 interface Half {
   readonly id: string;
   readonly name: string | undefined;
+  /** The given id, otherwise the input's digest. */
   readonly digest: string | undefined;
   readonly turn: number;
   readonly ms: number;
 }
+
+function idOfStart(event: ToolEvent, session: SessionState): string {
+  const { starts, ends } = openHalvesFor(event, session);
+  // Concurrent hooks can deliver the end first; the given id shows that both belong together
+  const earlyEnd = ends.find((end) => canBeTool(end, event.data?.tool_name));
+  if (earlyEnd !== undefined) return take(ends, earlyEnd).id;
+  const start = halfOf(event, session);
+  starts.push(start);
+  return start.id;
+}
+
+function idOfEnd(event: ToolEvent, session: SessionState): string {
+  const { starts, ends } = openHalvesFor(event, session);
+  const end = halfOf(event, session);
+  const candidates = starts.filter(
+    (start) => canBePair(start, end) && !isCutOff(start.ms, end.ms, session.processStartsMs),
+  );
+  const isGiven = extrasOf(event).given_id !== undefined;
+  const start = isGiven
+    ? // A conversation runs one call per given id at a time, so the earlier ones were refused
+      candidates.at(-1)
+    : (candidates.find(({ turn }) => turn === end.turn) ?? candidates[0]);
+  if (start !== undefined) return take(starts, start).id;
+  if (isGiven) ends.push(end);
+  return end.id;
+}
+
+function openHalvesFor(event: ToolEvent, { tools }: SessionState): OpenHalves {
+  const { agent_id: agentId = "", given_id: givenId } = extrasOf(event);
+  // Not every end repeats the tool's name, and a given id finds its start without it
+  const scope = givenId === undefined ? [event.data?.tool_name ?? ""] : ["", givenId];
+  const key = JSON.stringify([agentId, ...scope]);
+  const halves = tools.get(key) ?? { starts: [], ends: [] };
+  tools.set(key, halves);
+  return halves;
+}
+
+function halfOf(event: ToolEvent, { turn }: SessionState): Half {
+  const { given_id, input_digest } = extrasOf(event);
+  return {
+    id: `${PREFIX}${event.id}`,
+    name: event.data?.tool_name,
+    digest: given_id ?? input_digest,
+    turn,
+    ms: timeMsOf(event),
+  };
+}
+
+/** Removes a half, because its other half is there. */
+function take(halves: Half[], half: Half): Half {
+  halves.splice(halves.indexOf(half), 1);
+  return half;
+}
+
+const canBePair = (start: Half, end: Half): boolean =>
+  (end.digest === undefined || start.digest === end.digest) && canBeTool(start, end.name);
 
 /** Whether a start or end can be of this tool: true if one of them has no name. */
 const canBeTool = (half: Half, name: string | undefined): boolean =>
@@ -131,3 +194,6 @@ const isTurnBoundary = (event: Event): boolean =>
 
 const byTime = (a: Event, b: Event): number =>
   timeMsOf(a) - timeMsOf(b) || (RANK[a.type] ?? 0) - (RANK[b.type] ?? 0) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+
+/** The hook of a process's start can arrive this long after that of its first call. Killing and restarting a program takes longer. */
+const LATE_START_MS = 1_000;

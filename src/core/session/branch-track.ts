@@ -1,8 +1,8 @@
 import type { EntryOf } from "../model/transcript.ts";
-import { changeKey, NO_BRANCH } from "../rules/change-facts.ts";
+import { changeKey, isNotedBranch, NO_BRANCH, notedBranch } from "../rules/change-facts.ts";
 
 /** What is known of a session whose transcript was read in part. */
-export interface ReadSoFar {
+interface ReadSoFar {
   /** The branch that it noted last; `NO_BRANCH` if it noted that there is none. */
   readonly branch: string | undefined;
   /** When the current turn's prompt was written. */
@@ -90,8 +90,32 @@ export class BranchTrack {
   }
 }
 
+type ChangeEntry = EntryOf<"commit"> | EntryOf<"change">;
+
+/** Commits and changes of a session, with the branches of the pull requests that it created, as far as its transcript names them. */
+export function withPullBranches(facts: readonly ChangeEntry[]): readonly ChangeEntry[] {
+  const branches = facts.filter((one) => one.kind === "change").filter(isNotedBranch);
+  if (branches.length === 0) return facts;
+  return facts.map((one) => (one.kind === "change" && needsBranch(one) ? withBranch(one, branches) : one));
+}
+
+/** Whether a call created a pull request whose branch nothing printed. */
+export const needsBranch = ({
+  changeKind,
+  isCreated,
+  isElsewhere,
+  branch,
+}: Pick<EntryOf<"change">, "changeKind" | "isCreated" | "isElsewhere" | "branch">): boolean =>
+  changeKind === "pull_request" && isCreated === true && isElsewhere !== true && branch === undefined;
+
 // --- internal ---
 
 const AFTER_MS = 0.5;
 /** The hook of the first prompt comes less than this before the transcript's first fact. */
 const FIRST_MS = 60_000;
+
+function withBranch(pull: EntryOf<"change">, branches: readonly EntryOf<"change">[]): EntryOf<"change"> {
+  const noted = notedBranch(branches, pull.timeMs);
+  const isKnown = noted?.certainty === "observed" && noted.change !== NO_BRANCH;
+  return isKnown ? { ...pull, branch: noted.change } : pull;
+}

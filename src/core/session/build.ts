@@ -1,4 +1,5 @@
 import { defined } from "#kit/defined.ts";
+import type { Event } from "../model/event-schema.ts";
 import {
   type Compaction,
   type Segment,
@@ -8,20 +9,19 @@ import {
   type Subagent,
   type Turn,
 } from "../model/session.ts";
+import { isWholeUsage, lastCallOf } from "../rules/calls.ts";
 import { isChangeFact } from "../rules/change-facts.ts";
 import { timeMsOf } from "../rules/event.ts";
 import { extrasOf } from "../rules/extras.lazy.ts";
 import { isEndedByUs } from "../rules/segments.ts";
 import { assign, type Drafts } from "./assign.ts";
 import { baseKey, type Draft } from "./drafts.ts";
-import { expectsLines } from "./expects-lines.ts";
 import { finishedPartsOf, type OpenRun, PART_LIMITS, withSettledWork } from "./finished-part.ts";
 import { idleEndReason } from "./idle-end-reason.ts";
 import { isFromTranscript } from "./lost-call.ts";
 import { type PairedTool, pairTools } from "./pair.ts";
 import { PlacedSegments } from "./placed-segments.ts";
 import { endingSegmentOf, inLaterSegment, toSubagent } from "./subagent.ts";
-import { stopsOfSubagents } from "./subagent-stops.ts";
 import { toTurn } from "./turn.ts";
 import { withWrittenFiles } from "./written-files.ts";
 
@@ -64,7 +64,44 @@ export function buildSession(whole: SessionInput): Session {
   });
 }
 
+/**
+ * Ends of turns that are ends of subagents: some agents report both in the same way, without an id, and the subagent's end right
+ * after it.
+ *
+ * @param events one session's events, any order
+ * @returns the ids of these `turn.end` events
+ */
+export function stopsOfSubagents(events: readonly Event[]): readonly string[] {
+  const ends = events.filter((event) => event.type === "subagent.end" && extrasOf(event).follows_stop === true);
+  if (ends.length === 0) return [];
+  const stops = events.filter((event) => event.type === "turn.end").sort(byTime);
+  return ends.sort(byTime).flatMap((end) => {
+    const ms = timeMsOf(end);
+    const at = stops.findLastIndex((stop) => timeMsOf(stop) <= ms && ms - timeMsOf(stop) <= WITHIN_MS);
+    return at === -1 ? [] : stops.splice(at, 1).map(({ id }) => id);
+  });
+}
+
 // --- internal ---
+
+/** Whether transcript lines are still missing: the last answer of an ended turn, the error of a failed one, the result of a call. */
+function expectsLines(run: Turn | Subagent, segment: Segment | undefined, input: SessionInput): boolean {
+  if (!input.expectsTranscript || input.endIdle !== undefined) return false;
+  // The hook reports a failure before the agent writes the line with the details
+  if ("state" in run && run.state === "failed" && run.errors.length === 0) return true;
+  if (segment?.endMs !== undefined) {
+    const lastCall = lastCallOf(run.modelCalls);
+    const isEndedTurn = "state" in run && (run.state === "ended" || run.state === "unfinished");
+    return (
+      run.toolCalls.some((t) => t.status === "unfinished") ||
+      (isEndedTurn && lastCall?.asksForTools === true) ||
+      (lastCall === undefined
+        ? run.errors.length === 0 && !("agentId" in run)
+        : !lastCall.complete || lastCall.usage === undefined || isEarlySum(lastCall))
+    );
+  }
+  return "state" in run && run.state === "ended" && !run.closed;
+}
 
 /** Ids and keys of facts from which no turn, subagent or segment is built. */
 function factsWithoutEffect({ events, entries }: SessionInput): readonly string[] {
@@ -183,3 +220,12 @@ function unusedFacts(
   const all = [...events.map((e) => e.id), ...entries.map((e) => e.key)];
   return [...new Set([...withoutEffect, ...all.filter((key) => !used.has(key) && key !== pending)])];
 }
+
+/** Sums over calls of a run that is not over yet: the line that completes them is still missing. */
+const isEarlySum = ({ covers, usage }: Turn["modelCalls"][number]): boolean =>
+  covers !== undefined && !isWholeUsage(usage);
+
+/** The agent starts the second hook directly after the first; each is a process that a busy machine can delay. */
+const WITHIN_MS = 2_000;
+
+const byTime = (a: Event, b: Event): number => timeMsOf(a) - timeMsOf(b) || (a.id < b.id ? -1 : 1);

@@ -2,13 +2,12 @@ import { defined } from "#kit/defined.ts";
 import type { Event } from "../model/event-schema.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import type { ExportedSpan, ModelError, Segment, SessionContext } from "../model/session.ts";
-import type { TranscriptEntry } from "../model/transcript.ts";
+import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { extrasOf } from "../rules/extras.lazy.ts";
 import { isContinuation, openSegmentOf } from "../rules/segments.ts";
 import { type Bin, firstMs } from "./bins.ts";
 import type { PairedTool } from "./pair.ts";
 import { NO_PROMPT } from "./prompts.ts";
-import { toModelCall } from "./to-model-call.ts";
 
 /** A turn or subagent under construction. */
 export interface Draft {
@@ -128,6 +127,31 @@ export const isLatePart = ({ settledSegment }: Draft, segment: Segment | undefin
   settledSegment !== undefined && segment !== undefined && isContinuation(segment) ? true : undefined;
 
 // --- internal ---
+
+/** The model call that an entry reports. */
+function toModelCall(entry: EntryOf<"model_call">): ModelCall {
+  return defined<ModelCall>({
+    key: entry.key,
+    responseId: entry.responseId,
+    requestId: entry.requestId,
+    model: entry.model,
+    provider: entry.provider,
+    requestedModel: entry.requestedModel,
+    startMs: Math.min(entry.startMs ?? entry.timeMs, entry.endMs),
+    endMs: entry.endMs,
+    usage: entry.usage,
+    complete: entry.complete,
+    finishReason: entry.finishReason,
+    asksForTools: entry.asksForTools,
+    covers: entry.covers,
+    coveredCalls: entry.coveredCalls,
+    purpose: entry.purpose,
+    tier: entry.tier,
+    webSearches: entry.webSearches,
+    hasOtherFees: entry.hasOtherFees,
+    agentId: entry.agentId,
+  });
+}
 
 function commonParts(bin: Bin) {
   return {

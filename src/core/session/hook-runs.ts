@@ -2,7 +2,7 @@ import type { Event } from "../model/event-schema.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { timeMsOf } from "../rules/event.ts";
 import { extrasOf } from "../rules/extras.lazy.ts";
-import { matchKeyOf } from "./match-key.ts";
+import { matchKeyOf } from "./join.ts";
 
 /**
  * Gives tool events without a call id the id of the call during whose hook they arrived, if the transcript shows when hooks ran.

@@ -3,10 +3,9 @@ import type { SessionFacts, SettledCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { timeMsOf } from "../rules/event.ts";
 import { extrasOf } from "../rules/extras.lazy.ts";
-import { isAssignedCallId } from "./assign-call-ids.ts";
-import { matchKeyOf } from "./match-key.ts";
+import { isCategory } from "../rules/names.ts";
+import { isAssignedCallId, isCutOff, processStarts } from "./assign-call-ids.ts";
 import { nearestPairs } from "./nearest.ts";
-import { isCutOff, processStarts } from "./process-starts.ts";
 
 /**
  * Finds calls that hooks and transcript report under different ids, because only one of them has the agent's id. They are
@@ -52,6 +51,19 @@ export function joinCalls(
   }
   return joined;
 }
+
+/**
+ * What hooks and transcript both report of one call: tool and input, or only the given id if there is one, because they may name a
+ * tool differently.
+ */
+export const matchKeyOf = (
+  name: string | undefined,
+  digest: string | undefined,
+  givenId: string | undefined,
+): string =>
+  givenId === undefined
+    ? JSON.stringify([name === undefined || isCategory(name) ? "" : name, digest ?? ""])
+    : JSON.stringify([givenId]);
 
 // --- internal ---
 

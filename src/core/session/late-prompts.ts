@@ -62,7 +62,7 @@ function renamedIn(context: SessionContext, renamed: ReadonlyMap<string, string>
     turns: new Map(
       [...context.turns].map(([key, { hookOnly, ...turn }]) => [
         keyOf(key),
-        renamed.has(key) ? { ...turn, renamed: true } : { ...turn, ...(hookOnly === true && { hookOnly }) },
+        { ...turn, ...(hookOnly === true && !renamed.has(key) && { hookOnly }) },
       ]),
     ),
     subagents: new Map(

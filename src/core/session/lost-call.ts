@@ -1,6 +1,6 @@
 import type { ModelCall } from "../model/model-call.ts";
 import type { SessionInput, SettledTurn } from "../model/session.ts";
-import { isLostCall, lostCallKey } from "../rules/lost-calls.ts";
+import { isLostCall, lostCallKey } from "../rules/calls.ts";
 import { baseKey, type Draft } from "./drafts.ts";
 import { NO_PROMPT } from "./prompts.ts";
 

@@ -1,5 +1,5 @@
 import { defined } from "#kit/defined.ts";
-import type { Event } from "../model/event-schema.ts";
+import type { Event, Extras } from "../model/event-schema.ts";
 import type { FileWrite } from "../model/file-write.ts";
 import type { SessionFacts, SettledCall, ToolCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
@@ -54,40 +54,8 @@ export function pairTools(
     calls.set(callId, known);
     return known;
   };
-  /** Agent and given id → the last call that started with that id. */
-  const lastByGivenId = new Map<string, string>();
-  for (const event of withIds) {
-    const { agent_id: agentId, given_id: givenId } = extrasOf(event);
-    if (event.type === "tool.start" || event.type === "tool.end") {
-      const call = partsOf(event.data?.tool_call_id ?? event.id);
-      call.uses.push(event.id);
-      if (event.type === "tool.start") {
-        if (givenId !== undefined)
-          lastByGivenId.set(JSON.stringify([agentId, givenId]), event.data?.tool_call_id ?? event.id);
-        call.isReused ||= call.end !== undefined;
-        call.start ??= event;
-      } else if (call.end === undefined) call.end = event;
-      else if (isFailed(event) && !isFailed(call.end) && call.isReused !== true) {
-        call.end = { ...event, time: call.end.time };
-      }
-    } else if (event.type === "tool.batch") {
-      for (const callId of extrasOf(event).tool_call_ids ?? []) {
-        const call = partsOf(lastByGivenId.get(JSON.stringify([agentId, callId])) ?? callId);
-        call.batch ??= event;
-      }
-    }
-  }
-  for (const entry of entries) {
-    if (entry.kind === "tool_use") {
-      const call = partsOf(entry.callId);
-      call.uses.push(entry.key);
-      call.use ??= entry;
-    } else if (entry.kind === "tool_result") {
-      const call = partsOf(entry.callId);
-      call.uses.push(entry.key);
-      call.result ??= entry;
-    } else if (entry.kind === "hook_run") partsOf(entry.callId).uses.push(entry.key);
-  }
+  addEvents(withIds, partsOf);
+  addEntries(entries, partsOf);
   for (const call of calls.values()) if (isEndOfRetry(call)) delete call.end;
   return [...calls]
     .filter(([, call]) => call.start ?? call.end ?? call.use ?? endOf(call))
@@ -102,6 +70,16 @@ export function pairTools(
 export const isLeftOpen = (entry: TranscriptEntry): boolean =>
   entry.kind === "tool_result" && entry.status === "unfinished";
 
+/** A call that is still open when its run closes is reported as unfinished, not as success or error. */
+export function finishTool(
+  { promptKey: _promptKey, uses: _uses, transcriptId: _transcriptId, ...call }: PairedTool,
+  closed: boolean,
+  latestEndMs: number | undefined,
+) {
+  if (call.status !== "open" || !closed) return call;
+  return { ...call, status: "unfinished" as const, endMs: Math.max(call.startMs, latestEndMs ?? call.endMs) };
+}
+
 // --- internal ---
 
 interface CallParts {
@@ -113,6 +91,50 @@ interface CallParts {
   batch?: Event;
   use?: EntryOf<"tool_use">;
   result?: EntryOf<"tool_result">;
+}
+
+type PartsOf = (callId: string) => CallParts;
+
+function addEvents(events: readonly Event[], partsOf: PartsOf): void {
+  /** Agent and given id → the last call that started with that id. */
+  const lastByGivenId = new Map<string, string>();
+  for (const event of events) {
+    const { agent_id: agentId, given_id: givenId } = extrasOf(event);
+    if (event.type === "tool.start") {
+      const callId = event.data?.tool_call_id ?? event.id;
+      if (givenId !== undefined) lastByGivenId.set(JSON.stringify([agentId, givenId]), callId);
+      addStart(partsOf(callId), event);
+    } else if (event.type === "tool.end") addEnd(partsOf(event.data?.tool_call_id ?? event.id), event);
+    else if (event.type === "tool.batch") {
+      for (const callId of extrasOf(event).tool_call_ids ?? []) {
+        partsOf(lastByGivenId.get(JSON.stringify([agentId, callId])) ?? callId).batch ??= event;
+      }
+    }
+  }
+}
+
+function addStart(call: CallParts, event: NonNullable<CallParts["start"]>): void {
+  call.uses.push(event.id);
+  call.isReused ||= call.end !== undefined;
+  call.start ??= event;
+}
+
+function addEnd(call: CallParts, event: NonNullable<CallParts["end"]>): void {
+  call.uses.push(event.id);
+  if (call.end === undefined) call.end = event;
+  else if (isFailed(event) && !isFailed(call.end) && call.isReused !== true) {
+    call.end = { ...event, time: call.end.time };
+  }
+}
+
+function addEntries(entries: readonly TranscriptEntry[], partsOf: PartsOf): void {
+  for (const entry of entries) {
+    if (entry.kind !== "tool_use" && entry.kind !== "tool_result" && entry.kind !== "hook_run") continue;
+    const call = partsOf(entry.callId);
+    call.uses.push(entry.key);
+    if (entry.kind === "tool_use") call.use ??= entry;
+    else if (entry.kind === "tool_result") call.result ??= entry;
+  }
 }
 
 /**
@@ -127,61 +149,87 @@ const isFailed = ({ data }: NonNullable<CallParts["end"]>): boolean => data?.sta
 const byTime = (a: Event, b: Event): number => timeMsOf(a) - timeMsOf(b) || (a.id < b.id ? -1 : 1);
 
 function toPairedTool(callId: string, call: CallParts): PairedTool {
-  const { start, end, use, result, batch } = call;
-  const atStart = start === undefined ? {} : extrasOf(start);
-  const atEnd = end === undefined ? {} : extrasOf(end);
+  const { use, result } = call;
   const status = statusOf(call);
-  const executionMs = end?.data?.duration_ms ?? result?.durationMs;
-
-  const resultMs = result === undefined || isLeftOpen(result) ? undefined : result.timeMs;
-  const hookStartMs = start !== undefined ? timeMsOf(start) : undefined;
-  const hookEndMs = end === undefined ? undefined : endOfHook(end, hookStartMs, resultMs);
-  const endMs = hookEndMs ?? resultMs ?? (batch && timeMsOf(batch));
-  const estimatedMs = endMs === undefined ? undefined : endMs - (executionMs ?? 0);
-  // A transcript with times in whole seconds
-  const isSameSecond =
-    hookStartMs !== undefined &&
-    end === undefined &&
-    endMs !== undefined &&
-    endMs === Math.floor(hookStartMs / 1000) * 1000;
-  const startMs =
-    hookStartMs !== undefined && (endMs === undefined || hookStartMs <= endMs || isSameSecond)
-      ? hookStartMs
-      : // Concurrent hooks can deliver the end first
-        hookStartMs === undefined && use !== undefined && (endMs === undefined || use.timeMs <= endMs)
-        ? executionMs !== undefined && estimatedMs !== undefined
-          ? Math.max(use.timeMs, estimatedMs)
-          : use.timeMs
-        : (estimatedMs ?? use?.timeMs ?? 0);
-
-  const errorType =
-    status === "error" ? (atEnd.error_type ?? result?.errorType) : status === "denied" ? "denied" : undefined;
   return defined<PairedTool>({
     callId,
-    name: use?.name ?? start?.data?.tool_name ?? end?.data?.tool_name ?? "unknown",
-    startMs,
-    endMs: Math.max(startMs, endMs ?? startMs),
     status,
-    executionMs,
-    errorType,
-    exitCode: atEnd.exit_code ?? result?.exitCode,
+    ...timesOf(call),
+    ...calledIn(call),
+    ...resultIn(call, status),
+    hooks: hooksOf(call),
+    transcriptId: use?.callId === callId ? undefined : use?.callId,
+    isUnwritten: use === undefined && result === undefined ? true : undefined,
+    isOnlyStarted: isOnlyStarted(call) ? true : undefined,
+    written: writtenIn(call),
+    uses: call.uses,
+  });
+}
+
+const extrasIn = (event: Event | undefined): Extras => (event === undefined ? {} : extrasOf(event));
+
+/** What was called, and by whom. */
+function calledIn({ start, end, use, result }: CallParts) {
+  const [atStart, atEnd] = [extrasIn(start), extrasIn(end)];
+  return {
+    name: use?.name ?? start?.data?.tool_name ?? end?.data?.tool_name ?? "unknown",
     executable: atStart.executable ?? atEnd.executable ?? use?.executable,
     subcommand: atStart.subcommand ?? atEnd.subcommand,
     mcpServer: atStart.mcp_server ?? atEnd.mcp_server ?? use?.mcpServer,
+    inputDigest: atStart.input_digest ?? atEnd.input_digest ?? use?.inputDigest,
+    givenId: atStart.given_id ?? atEnd.given_id ?? use?.givenId,
+    agentId: use?.agentId ?? result?.agentId ?? atStart.agent_id ?? atEnd.agent_id,
+    promptKey: use?.promptKey ?? result?.promptKey ?? atStart.prompt_id ?? atEnd.prompt_id,
+  };
+}
+
+/** What the call gave. */
+function resultIn({ end, result }: CallParts, status: ToolCall["status"]) {
+  const atEnd = extrasIn(end);
+  const failure = status === "error" ? (atEnd.error_type ?? result?.errorType) : undefined;
+  return {
+    errorType: status === "denied" ? "denied" : failure,
+    exitCode: atEnd.exit_code ?? result?.exitCode,
     linesAdded: atEnd.lines_added ?? result?.linesAdded,
     linesRemoved: atEnd.lines_removed ?? result?.linesRemoved,
     spawnedAgentId: atEnd.spawned_agent_id ?? result?.spawnedAgentId,
-    inputDigest: atStart.input_digest ?? atEnd.input_digest ?? use?.inputDigest,
-    givenId: atStart.given_id ?? atEnd.given_id ?? use?.givenId,
-    hooks: hooksOf(call),
-    agentId: use?.agentId ?? result?.agentId ?? atStart.agent_id ?? atEnd.agent_id,
-    transcriptId: use?.callId === callId ? undefined : use?.callId,
-    isUnwritten: use === undefined && result === undefined ? true : undefined,
-    isOnlyStarted: atStart.in_transcript === true && (use ?? result ?? end) === undefined ? true : undefined,
-    written: writtenIn(call),
-    promptKey: use?.promptKey ?? result?.promptKey ?? atStart.prompt_id ?? atEnd.prompt_id,
-    uses: call.uses,
-  });
+  };
+}
+
+/** Only a start reported the call, and the agent writes calls into its transcript before they start. */
+const isOnlyStarted = ({ start, end, use, result }: CallParts): boolean =>
+  extrasIn(start).in_transcript === true && (use ?? result ?? end) === undefined;
+
+/** `endMs >= startMs`; equal if nothing shows the end. */
+function timesOf(call: CallParts): Pick<PairedTool, "startMs" | "endMs" | "executionMs"> {
+  const { start, end, result, batch } = call;
+  const executionMs = end?.data?.duration_ms ?? result?.durationMs;
+  const resultMs = endOf(call)?.timeMs;
+  const hookStartMs = start === undefined ? undefined : timeMsOf(start);
+  const hookEndMs = end === undefined ? undefined : endOfHook(end, hookStartMs, resultMs);
+  const endMs = hookEndMs ?? resultMs ?? (batch && timeMsOf(batch));
+  const startMs = startOf(call, hookStartMs, endMs, executionMs);
+  return { startMs, endMs: Math.max(startMs, endMs ?? startMs), ...(executionMs !== undefined && { executionMs }) };
+}
+
+/** The hook's time, if it fits the end; otherwise the transcript's; otherwise the end minus the duration. */
+function startOf(
+  { end, use }: CallParts,
+  hookStartMs: number | undefined,
+  endMs: number | undefined,
+  executionMs: number | undefined,
+): number {
+  if (hookStartMs !== undefined) {
+    if (endMs === undefined || hookStartMs <= endMs) return hookStartMs;
+    // A transcript with times in whole seconds
+    if (end === undefined && endMs === Math.floor(hookStartMs / 1000) * 1000) return hookStartMs;
+  }
+  const estimatedMs = endMs === undefined ? undefined : endMs - (executionMs ?? 0);
+  // Concurrent hooks can deliver the end first
+  if (hookStartMs === undefined && use !== undefined && (endMs === undefined || use.timeMs <= endMs)) {
+    return executionMs === undefined || estimatedMs === undefined ? use.timeMs : Math.max(use.timeMs, estimatedMs);
+  }
+  return estimatedMs ?? use?.timeMs ?? 0;
 }
 
 /** The time of an end that may be reported late is the transcript's, if it is between the call's start and the report. */

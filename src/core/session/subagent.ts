@@ -1,10 +1,10 @@
 import { defined } from "#kit/defined.ts";
 import { maxOf, minOf } from "#kit/min-max.ts";
 import type { Segment, SessionFacts, Subagent, Turn } from "../model/session.ts";
+import { lastCallOf } from "../rules/calls.ts";
 import { timeMsOf } from "../rules/event.ts";
-import { lastCallOf } from "../rules/last-call.ts";
 import { type Draft, exportedKeyOf, isLatePart } from "./drafts.ts";
-import { finishTool } from "./finish-tool.ts";
+import { finishTool } from "./pair.ts";
 
 /**
  * @param endingSegment see `endingSegmentOf`

@@ -1,13 +1,12 @@
 import { defined } from "#kit/defined.ts";
 import { maxOf, minOf } from "#kit/min-max.ts";
 import type { Segment, SessionInput, Turn } from "../model/session.ts";
+import { lastCallOf } from "../rules/calls.ts";
 import { timeMsOf } from "../rules/event.ts";
 import { extrasOf } from "../rules/extras.lazy.ts";
-import { lastCallOf } from "../rules/last-call.ts";
 import { type Draft, exportedKeyOf, isLatePart } from "./drafts.ts";
-import { finishTool } from "./finish-tool.ts";
 import { withLostCall } from "./lost-call.ts";
-import { isLeftOpen } from "./pair.ts";
+import { finishTool, isLeftOpen } from "./pair.ts";
 
 /** @param isSuperseded the agent has started to work on a later prompt */
 export function toTurn(draft: Draft, segment: Segment | undefined, isSuperseded: boolean, input: SessionInput): Turn {

@@ -3,9 +3,9 @@ import pkg from "../../../package.json" with { type: "json" };
 import type { ModelCall } from "../model/model-call.ts";
 import type { Price, PricedUsage, PriceList } from "../model/price-list.ts";
 import { withLifetimesInWrites } from "../rules/cache-lifetimes.ts";
+import { isWholeUsage } from "../rules/calls.ts";
 import { ownListOf, ownPrices } from "../rules/own-prices.ts";
 import { priceOf } from "../rules/price.ts";
-import { isWholeUsage } from "../rules/whole-usage.ts";
 import { tableList } from "./rates.ts";
 
 /** The version of the price table and the day on which it was published; a test fails if another version is installed. */

@@ -2,7 +2,7 @@ import type { ModelCall, PricedCall } from "../model/model-call.ts";
 import type { Compaction, Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { Attributes, AttributeValue, Counted, Increment, MetricShape } from "../model/telemetry.ts";
 import type { TokenUsage } from "../model/transcript.ts";
-import { callCountOf, callsIn } from "../rules/call-count.ts";
+import { callCountOf, callsIn } from "../rules/calls.ts";
 import { isContinuation } from "../rules/segments.ts";
 import { callPrice, costSource } from "./cost.ts";
 import { providerOf } from "./provider.ts";

@@ -1,8 +1,7 @@
 import { sumKnown } from "#kit/known.ts";
 import type { SessionFacts, Subagent, Turn } from "../model/session.ts";
 import type { Attributes, AttributeValue, SpanRecord } from "../model/telemetry.ts";
-import { callCountOf } from "../rules/call-count.ts";
-import { lastCallOf } from "../rules/last-call.ts";
+import { callCountOf, lastCallOf } from "../rules/calls.ts";
 import { callPrices, costSource } from "./cost.ts";
 import type { SpanSubject } from "./ids.ts";
 import * as semconv from "./semconv.ts";

@@ -30,7 +30,7 @@ export interface Totals {
   readonly firstMs?: number;
   readonly lastMs?: number;
   readonly reported?: ReportedUsage;
-  /** Time in which a turn or subagent ran. Only of imported sessions; absent if an earlier version imported them. */
+  /** Time in which a turn or subagent ran. Only of imported sessions. */
   readonly workMs?: number;
 }
 
@@ -85,8 +85,7 @@ export function totalsOf(sums: CallSums): Totals {
 }
 
 /** Adds two sums. Sums that the agent reports are cumulative, so the later one replaces the earlier. */
-export function addTotals(first: Totals, second: Totals): Totals {
-  const [a, b] = [withoutZeros(first), withoutZeros(second)];
+export function addTotals(a: Totals, b: Totals): Totals {
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, a[name] + b[name]])) as Pick<Totals, Summed>;
   const firsts = [a.firstMs, b.firstMs].filter((ms) => ms !== undefined);
   const lasts = [a.lastMs, b.lastMs].filter((ms) => ms !== undefined);
@@ -165,11 +164,6 @@ type Summed = Exclude<keyof Totals, keyof Tokens | "firstMs" | "lastMs" | "repor
 const NUMBERS = Object.keys(NO_TOTALS) as readonly Summed[];
 
 const SUMMED_TOKENS = ["input", "output", "cacheRead", "cacheWrite"] as const;
-/** Earlier versions stored 0 where no call reported any. */
-function withoutZeros(totals: Totals): Totals {
-  const { input, output, ...others } = totals;
-  return totals.callsWithUsage === 0 && input === 0 && output === 0 ? others : totals;
-}
 
 type Tokens = Pick<Totals, (typeof SUMMED_TOKENS)[number]>;
 

@@ -37,7 +37,7 @@ export interface GrpcReply {
 }
 
 /** Where calls go, and what all of them send. */
-export interface GrpcDestination {
+interface GrpcDestination {
   readonly url: URL;
   readonly tls: TlsFiles;
   /** http: only. Absent for a direct connection. */
@@ -106,8 +106,8 @@ function secureCredentials(url: URL, secureContext: SecureContext): ChannelCrede
   const host = url.hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) === 0) return made;
   const createConnector = made._createSecureConnector.bind(made);
-  made._createSecureConnector = (...given) => {
-    const connector = createConnector(...given);
+  made._createSecureConnector = (...options) => {
+    const connector = createConnector(...options);
     return {
       connect: (tcp) =>
         new Promise<experimental.SecureConnectResult>((resolve, reject) => {

@@ -13,7 +13,7 @@ export interface NetworkFailure {
 }
 
 /** What was sent, and with which PEM files. */
-export interface Attempt {
+interface Attempt {
   /** @default "http" */
   readonly over?: "http" | "grpc";
   /** Empty without TLS. @default none */

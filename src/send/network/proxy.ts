@@ -7,7 +7,7 @@ import { shownUrl } from "./shown-url.ts";
 import type { TlsFiles } from "./tls-files.ts";
 
 /** The value of `otlp.proxy` that switches proxies off, even if variables name one. */
-export const DIRECT = "direct";
+const DIRECT = "direct";
 
 /** A proxy to use for one address. */
 export interface HttpProxy {

@@ -1,5 +1,5 @@
 /** Limits of one request. */
-export interface RequestBounds {
+interface RequestBounds {
   readonly maxRecords: number;
   /** An estimate; the sender checks the real size. */
   readonly maxBytes: number;

@@ -17,7 +17,7 @@ export interface Row<Item> {
 }
 
 /** Called for every delivery, one at a time; an exception ends the delivery. */
-export type OnDelivery = (delivery: Delivery) => void | Promise<void>;
+type OnDelivery = (delivery: Delivery) => void | Promise<void>;
 
 export type DeliveryBounds = PaceBounds & {
   /** How often the size of the first request is halved, from the previous delivery. @default 0 */
@@ -34,7 +34,7 @@ export type DeliveryBounds = PaceBounds & {
  * For points that can be sent twice without harm (cumulative sums): if the backend rejects some points of a request, each part is
  * sent again separately, so that the responses show which part it rejects.
  */
-export type SplitRejected = Split<MetricPoint>;
+type SplitRejected = Split<MetricPoint>;
 
 /**
  * Sends outbox rows with at most `concurrency` concurrent requests, in sizes that the backend accepts.

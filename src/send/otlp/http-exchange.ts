@@ -13,7 +13,7 @@ export interface Connection extends Destination {
 }
 
 /** A request that can be sent more than once. */
-export interface HttpRequest {
+interface HttpRequest {
   readonly connection: Connection;
   readonly settings: OtlpSignalSettings;
   readonly headers: Readonly<Record<string, string | number>>;

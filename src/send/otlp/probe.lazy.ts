@@ -1,7 +1,8 @@
+import { randomBytes } from "node:crypto";
+import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { ExportOutcome, OtlpSignal, OtlpSignalSettings } from "#core/model/settings.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
 import { openTransport } from "./open-transport.ts";
-import { paddedBody } from "./padded-body.ts";
 import { toOutcome } from "./response.ts";
 import type { TransportOptions } from "./transport-response.ts";
 
@@ -48,4 +49,33 @@ export async function probe(
   } finally {
     transport.shutdown();
   }
+}
+
+// --- internal ---
+
+/**
+ * The body of a request without records that has the size of a real one: a resource with a long attribute, and nothing of that
+ * resource. It can be compressed about as well as spans.
+ *
+ * @param bytes at least; before compression
+ * @see opentelemetry-proto: requests of both signals have the same field numbers, so in protobuf only their records differ
+ */
+function paddedBody(signal: OtlpSignal, protocol: OtlpSignalSettings["protocol"], bytes: number): Uint8Array {
+  const resource = resourceFromAttributes({ "openhook.probe.padding": padding(bytes) });
+  const body = encodeMetrics([{ resource, scopeMetrics: [] }], protocol);
+  if (protocol !== "http/json" || signal === "metrics") return body;
+  const text = Buffer.from(body).toString();
+  return Buffer.from(text.replace('"resourceMetrics"', '"resourceSpans"').replace('"scopeMetrics"', '"scopeSpans"'));
+}
+
+/** Of spans about an eighth is left. */
+const REPEATED = 8;
+const PIECE_BYTES = 48;
+
+function padding(bytes: number): string {
+  const pieces: string[] = [];
+  for (let made = 0; made < bytes; made += (REPEATED * PIECE_BYTES * 4) / 3) {
+    pieces.push(randomBytes(PIECE_BYTES).toString("base64").repeat(REPEATED));
+  }
+  return pieces.join("");
 }

@@ -53,11 +53,12 @@ export function createSender(
   const scope = scopeOf(options.version);
   const resourceOf = resourcesOver(settings.resource);
   const resourceOfPoint = resourcesOver(withoutSeriesLabels(settings.resource));
-  const open = (signal: OtlpSignal, of: OtlpSignalSettings | undefined): Channel | undefined =>
-    of && {
+  const open = (signal: OtlpSignal, destination: OtlpSignalSettings | undefined): Channel | undefined =>
+    destination && {
       signal,
-      settings: of,
-      transport: options.transport?.(signal) ?? openTransport(signal, of, { ...options, abort: options.signal }),
+      settings: destination,
+      transport:
+        options.transport?.(signal) ?? openTransport(signal, destination, { ...options, abort: options.signal }),
       onResponse: options.onResponse ?? (() => {}),
     };
   const traces = open("traces", settings.traces);

@@ -12,7 +12,7 @@ import type { Received } from "./receiver.ts";
 import type { RecordedSession, Totals } from "./recordings.ts";
 
 /** What has arrived, with only the last point of each metric stream, because they are cumulative. */
-export type Arrived = Pick<Received, "spans" | "points">;
+type Arrived = Pick<Received, "spans" | "points">;
 
 /** Keeps the latest point of each stream; of two with the same time, the one received last. */
 export function withLatestPoints({ spans, points }: Received): Arrived {
@@ -50,7 +50,7 @@ export function metricLines({ points }: Arrived, terminal: Terminal): Iterable<s
 }
 
 /** Whether what arrived equals what was sent. */
-export interface Check {
+interface Check {
   readonly exact: boolean;
   /** The comparison as a table. */
   readonly lines: readonly string[];

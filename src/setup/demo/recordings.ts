@@ -22,7 +22,7 @@ const Expected = z.object({
 });
 
 /** One call of the hook, as the agent made it. */
-export interface HookCall {
+interface HookCall {
   readonly timeMs: number;
   readonly event: string;
   /** What the agent adds to the hook's environment. */
@@ -62,18 +62,18 @@ export async function unpackRecordings(folder: string, home: string, endMs: numb
   const packed = await Promise.all((await namesIn(folder)).map((name) => readPacked(join(folder, name), name)));
   const lastMs = Math.max(...packed.flatMap(timesOf));
   const recordings: Recording[] = [];
-  for (const one of packed) {
-    const moved = movedText(one, home, endMs - lastMs);
-    for (const { path, text } of one.transcripts) {
+  for (const recording of packed) {
+    const moved = movedText(recording, home, endMs - lastMs);
+    for (const { path, text } of recording.transcripts) {
       const target = join(home, TRANSCRIPT_ROOT, moved(path));
       await mkdir(dirname(target), { recursive: true });
       await writeFile(target, moved(text));
     }
     recordings.push({
-      name: one.name,
-      source: one.expected.agent,
-      calls: one.hooks.map((hook) => toCall(HookCall.parse(JSON.parse(moved(hook))))),
-      sessions: one.expected.sessions.map((s) => ({ sessionId: moved(s.session_id), totals: s.totals })),
+      name: recording.name,
+      source: recording.expected.agent,
+      calls: recording.hooks.map((hook) => toCall(HookCall.parse(JSON.parse(moved(hook))))),
+      sessions: recording.expected.sessions.map((s) => ({ sessionId: moved(s.session_id), totals: s.totals })),
     });
   }
   return recordings.sort((a, b) => firstMs(a) - firstMs(b));

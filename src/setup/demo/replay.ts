@@ -18,7 +18,7 @@ export interface DemoPlaces {
 }
 
 /** A drain's report. */
-export type DemoDrain = z.infer<typeof DemoDrain>;
+type DemoDrain = z.infer<typeof DemoDrain>;
 const DemoDrain = z.object({
   events: z.number(),
   spans: z.number(),
@@ -53,7 +53,7 @@ export async function replay(
       const { pid, code, stderr } = await run(program, [...args, source, call.event], env, places.home, call.stdin);
       tookMs.push(performance.now() - startMs);
       const names = await readdir(inboxDir).catch(() => []);
-      const name = names.find((one) => one.includes(`-${pid}-`));
+      const name = names.find((file) => file.includes(`-${pid}-`));
       if (code !== 0 || name === undefined) {
         const reason = stderr === "" ? `it exited with ${code}` : stderr.trim();
         throw new UserError("E_DEMO", `the hook ${program} left no event in ${inboxDir}: ${reason}`, 1);

@@ -9,6 +9,7 @@ import {
   sha256,
 } from "#config/backup.ts";
 import type { Context } from "#config/context.ts";
+import { suggest } from "#kit/suggest.ts";
 import { installerHere } from "./other-places.ts";
 import {
   edited,
@@ -20,6 +21,7 @@ import {
   type SettingsFile,
   targetOf,
 } from "./settings-edit.ts";
+import { RECORDED_AS } from "./wrappers.ts";
 
 /** What disabling one agent changes in its settings files. */
 export interface DisablePlan extends InstallableAgent {
@@ -82,12 +84,12 @@ export async function planDisable(
   // Skip broken files that do not mention us
   const isNamed = known.some(namesUs) || installer.registered(files).length > 0;
   const isKnown = known.some(({ isOurs }) => isOurs);
-  const asTheyAre = known.map((one) => ({ ...one, after: one.file.bytes }));
+  const asTheyAre = known.map((plan) => ({ ...plan, after: plan.file.bytes }));
   if (!isKnown && !isNamed) return { agent, installer, files: asTheyAre, enabled: false };
   // Files that are unchanged since, or never mentioned us, need not be parsed
-  const mustEdit = known.some((one) => !isUntouched(one) && (one.isOurs || namesUs(one) || !isKnown));
+  const mustEdit = known.some((plan) => !isUntouched(plan) && (plan.isOurs || namesUs(plan) || !isKnown));
   const without = mustEdit ? edited(files, () => installer.remove(files)) : files;
-  const plans = known.map((one, index) => ({ ...one, after: afterOf(one, without[index]?.text) }));
+  const plans = known.map((plan, index) => ({ ...plan, after: afterOf(plan, without[index]?.text) }));
   return { agent, installer, files: plans, enabled: isKnown || plans.some(isChanged) };
 }
 
@@ -103,10 +105,10 @@ const isUntouched = ({ file, record, original, others }: Known): boolean =>
     sha256(file.bytes) === record.afterSha256 &&
     record.existed === (original !== undefined));
 
-function afterOf(one: Known, without: string | undefined): Uint8Array | undefined {
-  const { file, record, original } = one;
+function afterOf(plan: Known, without: string | undefined): Uint8Array | undefined {
+  const { file, record, original } = plan;
   if (file.bytes === undefined) return undefined;
-  if (isUntouched(one)) return original;
+  if (isUntouched(plan)) return original;
   if (without === file.text) return file.bytes;
   // A file that had settings before us is emptied rather than deleted
   const left = without === undefined && record?.existed !== false ? emptied(file) : without;
@@ -135,4 +137,17 @@ export function disabledText(plan: DisablePlan): string {
     return those.length === 0 ? [] : [`${verb} ${listed(those.map(({ file }) => file.path))}`];
   });
   return `${agent.title}: disabled, ${done.join(", ")}\n`;
+}
+
+/** After the last user-scope registration: what still starts the hook program, which matters before an uninstall. */
+export function remainingText(left: readonly BackupRecord[]): string {
+  const holders = left.filter(({ agent }) => agent !== RECORDED_AS).flatMap(holdersOf);
+  if (left.length === 0 || holders.some(({ scope }) => scope === "user")) return "";
+  const projects = new Set(holders.map(({ project, files }) => project ?? listed(files)));
+  const isWrapping = left.some(({ agent }) => agent === RECORDED_AS);
+  const users = [
+    ...[...projects].map((project) => `the settings of ${project} (there: ${suggest("disable --scope project")})`),
+    ...(isWrapping ? [`wrapped programs (${suggest("unwrap")})`] : []),
+  ];
+  return `The hook program stays for ${users.join(", and for ")}.\n`;
 }

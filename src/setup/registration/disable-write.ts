@@ -6,7 +6,7 @@ import { allOrNone, apply, type FileChange, restoreRecord, reversed, type Step }
 
 /** Writes a plan's files, all of them or none; last file first, because later files refer to earlier ones. */
 export async function writeDisable({ files, enabled }: DisablePlan, { places }: Context): Promise<void> {
-  if (enabled) await allOrNone(files.map((one) => stepOf(one, places.backupDir)).reverse());
+  if (enabled) await allOrNone(files.map((file) => stepOf(file, places.backupDir)).reverse());
 }
 
 // --- internal ---

@@ -22,26 +22,26 @@ export interface EnablePlan extends PresentAgent {
  * @throws UserError when a file cannot be edited; FileError when one cannot be read
  */
 export async function planEnable(
-  one: PresentAgent,
+  present: PresentAgent,
   scope: Scope,
   context: Context,
   statusLine = false,
 ): Promise<EnablePlan> {
-  const installer = installerHere(one.installer, context);
+  const installer = installerHere(present.installer, context);
   const target = targetOf(context);
   // Project settings are shared with machines whose agent may be older, where one unknown event name disables all hooks.
   // Without a version the installer uses only events that every version knows.
-  const version = scope === "user" ? (one.version ?? (await installer.detect(target)).version) : undefined;
+  const version = scope === "user" ? (present.version ?? (await installer.detect(target)).version) : undefined;
   const files = await readSettingsFiles(await installer.paths(scope, target));
   const registration = {
     scope,
     target,
     version,
     command: hookCommandOf(context, scope),
-    ...(statusLine && { statusLine: statusLineCommandOf(context, one.agent.source) }),
+    ...(statusLine && { statusLine: statusLineCommandOf(context, present.agent.source) }),
   };
   const [after, without] = edited(files, () => [installer.add(files, registration), installer.remove(files)] as const);
-  return { ...one, installer, ...(version !== undefined && { version }), files, after, without };
+  return { ...present, installer, ...(version !== undefined && { version }), files, after, without };
 }
 
 /** False when the settings hold our registrations already. */

@@ -40,11 +40,11 @@ async function stepOf(plan: EnablePlan, index: number, scope: Scope, context: Co
   const holder: Holder = {
     scope,
     ...(scope === "project" && { project: targetOf(context).project }),
-    files: plan.files.map((one) => one.path),
+    files: plan.files.map((file) => file.path),
     ...(await movedFolders(plan, context)),
   };
   const holders = record === undefined ? [] : holdersOf(record);
-  const isKnown = holders.some((one) => isSameHolder(one, holder));
+  const isKnown = holders.some((known) => isSameHolder(known, holder));
   // Already as planned, and either recorded or without any entry of ours
   if (!isChanged && (isKnown || without === file.text)) return undefined;
 
@@ -69,7 +69,7 @@ async function stepOf(plan: EnablePlan, index: number, scope: Scope, context: Co
             at: new Date(context.now()).toISOString(),
             agent: plan.agent.source,
             scope,
-            holders: [...holders.filter((one) => !isSameHolder(one, holder)), holder],
+            holders: [...holders.filter((known) => !isSameHolder(known, holder)), holder],
             ...(madeDirectory === undefined ? {} : { madeDirectory }),
           };
           await saveBackup(backupDir, next, originalBytes(file, record, former, without));

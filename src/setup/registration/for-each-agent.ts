@@ -9,12 +9,12 @@ export async function forEachAgent<T, R>(
   work: (one: T) => Promise<R>,
 ): Promise<readonly R[]> {
   const done: R[] = [];
-  for (const one of all) {
+  for (const item of all) {
     try {
-      done.push(await work(one));
+      done.push(await work(item));
     } catch (error) {
       if (complain === undefined || !(error instanceof UserError || error instanceof FileError)) throw error;
-      complain(error, one);
+      complain(error, item);
     }
   }
   return done;

@@ -31,7 +31,7 @@ import { wrappedPrograms, wrapperPathOf, wrapperProgram } from "./wrappers.ts";
  * The command line that agents run. The user's is short (at most 110 characters in the default location), because some agents show it to
  * the model.
  *
- * - On Linux and macOS the user's line runs in every shell: see `posixLine`.
+ * - On Linux and macOS the user's line runs in every shell that its agent may use: see `posixLine`.
  * - A project's line is the same on every machine and for every system, and contains no person's path: see `projectLine`.
  * - A missing program exits with 0: an uninstalled hook must not disturb the agent (Copilot would deny the tool).
  * - On Windows every shell that agents use runs it: see `windowsLine`.
@@ -41,7 +41,7 @@ export function hookCommandOf(context: Context, scope: "user" | "project"): Hook
   const { places, platform, env } = context;
   if (platform === "win32") return (options) => windowsLine(onWindows(context), windowsArgs(options));
   const program = isStandard(places) ? STANDARD : quoted(places.hookPath);
-  return (options) => posixLine(program, posixArgs(options), env);
+  return (options) => posixLine(program, posixArgs(options), env, options.shell);
 }
 
 /** The command line of a status line. Like a hook's, it does nothing if the program is missing. */
@@ -58,6 +58,9 @@ export function statusLineCommandOf(context: Context, source: string): string {
 /** The program that prints status lines: beside the hook program, whose configuration it reads. */
 export const statusLinePathOf = ({ places, platform }: Pick<Context, "places" | "platform">): string =>
   join(dirname(places.hookPath), platform === "win32" ? "statusline.cjs" : "statusline");
+
+/** A copy of the hook program for shells that read it: see `readIfThere`. On Windows there is none. */
+export const readHookPathOf = ({ hookPath }: Pick<Context["places"], "hookPath">): string => `${hookPath}.sh`;
 
 /** For `windowsLine`. */
 export const onWindows = (context: Context): WindowsLine => ({
@@ -96,6 +99,7 @@ export async function installHookProgram(
     // Windows has no modes
     await writeIfDifferent(places.hookPath, program, platform === "win32" ? 0 : 0o755),
   ];
+  if (platform !== "win32") written.push(await writeIfDifferent(readHookPathOf(places), program, 0o600));
   const wrapper = wrapperPathOf(places);
   if ((await readFileIfAny(wrapper)) !== undefined) {
     const content = wrapperProgram(context, await wrappedPrograms(context));
@@ -117,7 +121,10 @@ export async function isHookCurrent(
   { places, platform }: Pick<Context, "places" | "platform">,
   hookSource: string,
 ): Promise<boolean> {
-  if ((await readFileIfAny(places.hookPath))?.equals(await shipped(hookSource)) !== true) return false;
+  const program = await shipped(hookSource);
+  for (const path of [places.hookPath, ...(platform === "win32" ? [] : [readHookPathOf(places)])]) {
+    if ((await readFileIfAny(path))?.equals(program) !== true) return false;
+  }
   const statusLine = await readFileIfAny(statusLinePathOf({ places, platform }));
   return statusLine?.equals(await shipped(statusLineSource(hookSource, platform))) !== false;
 }
@@ -148,6 +155,7 @@ export async function removeHookProgram(context: Context): Promise<readonly stri
   const folders = await installedFolders(places);
   await removeFile(statusLinePathOf(context));
   await removeFile(summaryPath(places.stateDir));
+  await removeFile(readHookPathOf(places));
   await removeFile(places.hookPath);
   await removeFile(places.hookConfPath);
   const left = await removeCopies(folders, platform);

@@ -163,10 +163,10 @@ async function writeDurably(path: string, content: Buffer, mode: number): Promis
 /** A copy can be complete and not run, for example on a file system that does not allow programs (noexec). */
 async function tryOut(program: string, nodePath: string): Promise<void> {
   const args = ["--require", join(folderOf(program), "node_modules", "libsql"), program, "--version"];
-  // Not in the current folder, which a repository may control
+  // Not in the current folder, which a repository may control. Compiled code is kept by path, and the folder will have another name
   await promisify(execFile)(nodePath, args, {
     cwd: parse(program).root,
-    env: {},
+    env: { NODE_DISABLE_COMPILE_CACHE: "1" },
     timeout: TRY_OUT_MS,
     windowsHide: true,
   });

@@ -17,8 +17,8 @@ export function ourLinesIn(text: string): readonly string[] {
 }
 
 /**
- * Whether settings of a user or an administrator have a line of ours from before Node's path was in it. cmd starts a `node.cmd` of the
- * current folder, which can be somebody else's repository, before the `node` in PATH.
+ * Whether settings of a user or an administrator have a line of ours without Node's path. cmd starts a `node.cmd` of the current folder,
+ * which can be somebody else's repository, before the `node` in PATH.
  */
 export const startsNodeByName = (text: string): boolean => ourLinesIn(text).some((line) => line.startsWith("node "));
 

@@ -52,7 +52,7 @@ const recordPath = ({ platform, programFolder }: ManagedMachine): string =>
 const write = (folders: readonly string[], machine: ManagedMachine): Promise<void> =>
   writeFileAtomic(recordPath(machine), `${JSON.stringify(folders, null, 2)}\n`, { mode: 0o644 });
 
-/** None if the file is missing, as after an earlier version, or damaged: then every folder stays. */
+/** None if the file is missing or damaged: then every folder stays. */
 async function recordedFolders(machine: ManagedMachine): Promise<readonly string[]> {
   const text = (await readFileIfAny(recordPath(machine)))?.toString("utf8") ?? "[]";
   try {

@@ -103,11 +103,11 @@ export async function unusableNode({
  * write, also in folders that they make at the top of a disk, and version managers install below one user's profile.
  */
 export async function outsideProgramFiles(path: string): Promise<string | undefined> {
-  const isIn = (one: string) =>
-    PROGRAM_FILES.some((folder) => win32.normalize(one).toLowerCase().startsWith(`${folder.toLowerCase()}\\`));
+  const isIn = (file: string) =>
+    PROGRAM_FILES.some((folder) => win32.normalize(file).toLowerCase().startsWith(`${folder.toLowerCase()}\\`));
   const target = await realpath(path).catch(() => undefined);
   if (target === undefined) return "it does not exist";
-  const outside = [path, target].find((one) => !isIn(one));
+  const outside = [path, target].find((file) => !isIn(file));
   if (outside === undefined) return undefined;
   const leads = outside === path ? "it" : `it leads to ${outside}, which`;
   return `${leads} is not in ${PROGRAM_FILES[0]}, where only administrators can write`;
@@ -145,11 +145,16 @@ async function needRootsFolder(folder: string, platform: NodeJS.Platform): Promi
 /** Whether a folder and everything in it belong to root, are not writable by others, and readable by everybody. */
 async function isRootsAndReadable(folder: string): Promise<boolean> {
   const names = await readdir(folder, { recursive: true });
-  const found = await Promise.all(["", ...names].map((name) => stat(join(folder, name))));
+  // Node's cache is for the user who made it only, here for root
+  const ofProgram = names.filter((name) => !name.startsWith(COMPILE_CACHE));
+  const found = await Promise.all(["", ...ofProgram].map((name) => stat(join(folder, name))));
   return found.every(
     ({ uid, mode }) => uid === 0 && (mode & GROUP_OR_OTHERS_WRITE) === 0 && (mode & OTHERS_READ) !== 0,
   );
 }
+
+/** See src/bin.cjs. */
+const COMPILE_CACHE = join("node_modules", ".compile-cache");
 
 /** Where only administrators can write, and every user can read. Fixed, because a variable could come from a repository. */
 const PROGRAM_FILES = ["C:\\Program Files", "C:\\Program Files (x86)"] as const;

@@ -5,12 +5,21 @@ import type { Context } from "#config/context.ts";
 import { removeFile, writeFileAtomic } from "#config/files.ts";
 import type { Agent, HookCommand } from "#core/model/agent.ts";
 import type { ManagedInstaller } from "#core/model/managed.ts";
-import { meantAgent } from "#core/rules/meant-agent.ts";
+import { meantAgent } from "#core/rules/cards.ts";
 import { suggest } from "#kit/suggest.ts";
+import { unifiedDiff } from "#kit/text/diff.ts";
 import { UserError } from "#kit/user-error.ts";
+import { VERSION } from "#kit/version.ts";
 import { windowsArgs } from "./hook-program.ts";
-import { UNFINISHED } from "./installed-copy.ts";
-import { managedFolderOf, managedHookOf, managedMachine } from "./managed-places.ts";
+import { folderOf, programIn, UNFINISHED } from "./installed-copy.ts";
+import {
+  managedConf,
+  managedConfPathOf,
+  managedFolderOf,
+  managedHookOf,
+  managedMachine,
+  pathsOf,
+} from "./managed-places.ts";
 import { posixArgs, posixLine, word } from "./posix-line.ts";
 import { type AgentLookup, edited, readSettingsFiles } from "./settings-edit.ts";
 import { shortPath } from "./short-path.ts";
@@ -49,7 +58,7 @@ export async function managedFiles(
   }
   const chosen = names.length === 0 ? all : all.filter(({ agent }) => names.includes(agent.source));
   const read = await readSettingsFiles(chosen.map(({ path }) => path));
-  return chosen.map((one, index) => ({ ...one, text: read[index]?.text }));
+  return chosen.map((agent, index) => ({ ...agent, text: read[index]?.text }));
 }
 
 /** The file with our hooks in it. @throws UserError that names the file */
@@ -81,13 +90,44 @@ export async function needRoot(what: string, platform: NodeJS.Platform, otherwis
 }
 
 /** What an agent's line depends on. */
-export type ForLine = Pick<Context, "platform" | "nodePath" | "env">;
+type ForLine = Pick<Context, "platform" | "nodePath" | "env">;
 
 /** What all users' lines start on Windows. */
 export const managedLine = (nodePath: string, context: Pick<Context, "platform" | "env">): WindowsLine => ({
   hookPath: managedHookOf("win32"),
   nodePath: shortPath(nodePath, context),
 });
+
+/** What a machine without such files gets. Comments come first, so that every line below a path belongs to that file. */
+export function managedPrint(files: readonly ManagedFile[], hookSource: string, context: Context): string {
+  const { platform, nodePath, programPath } = context;
+  const program = programIn(pathsOf(platform).join(managedFolderOf(platform), VERSION));
+  const isWindows = platform === "win32";
+  const lines = [
+    `# ${managedHookOf(platform)}: a copy of ${hookSource}${isWindows ? "" : "; mode 755"}`,
+    `# ${folderOf(program)}: a copy of this program (${folderOf(programPath)}); only enable --managed makes it`,
+    isWindows
+      ? "# The files below: only administrators can write them, all users can read them"
+      : "# The files below: mode 644; all belong to root",
+    "",
+    `==> ${managedConfPathOf(platform)}`,
+    managedConf(nodePath, program, platform),
+    ...files.flatMap((file) => [`==> ${file.path}`, withHooks({ ...file, text: undefined }, context).trimEnd(), ""]),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** What would change, for a dry run. */
+export const managedDiff = (
+  changes: readonly { readonly file: ManagedFile; readonly text: string | undefined }[],
+): string =>
+  changes
+    .map(({ file, text }) =>
+      text === file.text
+        ? `${file.agent.title}: already enabled for all users in ${file.path}\n`
+        : unifiedDiff(file, { path: file.path, text }),
+    )
+    .join("");
 
 // --- internal ---
 

@@ -24,7 +24,7 @@ export async function removeOldCopies(
   if ((await ageOf(folderOf(current))) > oldest) return [];
   const { copies, unfinished } = await copiesIn(dirname(folderOf(current)));
   const removed: string[] = [];
-  for (const folder of [...copies.filter((one) => one !== folderOf(current)), ...unfinished]) {
+  for (const folder of [...copies.filter((copy) => copy !== folderOf(current)), ...unfinished]) {
     if ((await ageOf(folder)) <= oldest && (await removeCopy(folder, platform))) removed.push(folder);
   }
   return removed;
@@ -53,28 +53,6 @@ export async function copiesIn(
 }
 
 /**
- * Removes a copy, unless a process runs it.
- *
- * @returns whether it is gone
- */
-export async function removeCopy(folder: string, platform: NodeJS.Platform): Promise<boolean> {
-  const isUsed = platform === "win32" ? hasLoadedPart(folder) : isRunning(folder);
-  if (await isUsed.catch(() => true)) return false;
-  const away = join(dirname(folder), `${UNFINISHED}old-${process.pid}-${Date.now()}`);
-  try {
-    // In one step: a killed process leaves no part under the name of a copy
-    await replaceFile(folder, away, platform);
-    // On Windows a virus scanner can have a file open
-    await rm(away, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-  } catch {
-    // What is left under the other name is removed the next time
-    return false;
-  }
-  await rmdir(dirname(folder)).catch(() => {});
-  return true;
-}
-
-/**
  * Removes copies, and waits for processes that run them and end within five seconds: a drain rarely takes as long.
  *
  * @returns those that are left
@@ -91,6 +69,28 @@ export async function removeCopies(folders: readonly string[], platform: NodeJS.
 }
 
 // --- internal ---
+
+/**
+ * Removes a copy, unless a process runs it.
+ *
+ * @returns whether it is gone
+ */
+async function removeCopy(folder: string, platform: NodeJS.Platform): Promise<boolean> {
+  const isUsed = platform === "win32" ? hasLoadedPart(folder) : isRunning(folder);
+  if (await isUsed.catch(() => true)) return false;
+  const away = join(dirname(folder), `${UNFINISHED}old-${process.pid}-${Date.now()}`);
+  try {
+    // In one step: a killed process leaves no part under the name of a copy
+    await replaceFile(folder, away, platform);
+    // On Windows a virus scanner can have a file open
+    await rm(away, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  } catch {
+    // What is left under the other name is removed the next time
+    return false;
+  }
+  await rmdir(dirname(folder)).catch(() => {});
+  return true;
+}
 
 const RUNNING_TRIES = 25;
 const RUNNING_RETRY_MS = 200;

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { startIfThere } from "#agents/shared/settings/project-line.ts";
+import { readIfThere, startIfThere } from "#agents/shared/settings/project-line.ts";
 import { isOurCommand } from "#agents/shared/settings/settings.ts";
 import type { HookCommand } from "#core/model/hook-command.ts";
 import { UserError } from "#kit/user-error.ts";
@@ -9,16 +9,21 @@ import { UserError } from "#kit/user-error.ts";
  * so one form serves sh, bash, zsh, fish, dash, ksh and tcsh: it has no assignment, which fish and tcsh refuse. For shells without `||` and
  * `[` (nushell, elvish, PowerShell) sh runs the same line, which costs one more process.
  *
+ * Agents that run sh get a line in which that sh reads the program instead of starting another one. Not if the user's shell could not run
+ * it, because Claude Code runs its hooks there on some machines.
+ *
  * @param program as a shell reads it: it may be quoted, or begin with `~/`
  * @param env `SHELL` decides whether sh must run it
+ * @param shell `sh`: the agent runs it in sh
  * @throws UserError if sh must run it and the path has a character that the user's shell or sh would replace
  */
 export function posixLine(
   program: string,
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
+  shell?: "sh",
 ): string {
-  const line = startIfThere(program, args.map(word));
+  const line = (shell === "sh" && isPosix(env["SHELL"]) ? readIfThere : startIfThere)(program, args.map(word));
   // If the folder's name does not show that the line is ours, a comment does
   const marked = isOurCommand(line) ? line : `${line} #openhook-otel`;
   if (isLikeSh(env["SHELL"])) return marked;
@@ -46,10 +51,14 @@ export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''"
 /** One word of such a command line. */
 export const word = (text: string): string => (/^[\w.:/-]+$/.test(text) ? text : quoted(text));
 
-/** Whether a shell has `||`, `[` and `exec` as sh has them. Without `SHELL` agents use sh. */
-export const isLikeSh = (shell: string | undefined): boolean =>
-  shell === undefined || shell === "" || LIKE_SH.test(basename(shell));
-
 // --- internal ---
+
+/** Whether a shell also has sh's `set`, `.` and parameters. */
+const isPosix = (shell: string | undefined): boolean =>
+  isLikeSh(shell) && !/^-?(?:fish|t?csh)/.test(basename(shell ?? ""));
+
+/** Whether a shell has `||`, `[` and `exec` as sh has them. Without `SHELL` agents use sh. */
+const isLikeSh = (shell: string | undefined): boolean =>
+  shell === undefined || shell === "" || LIKE_SH.test(basename(shell));
 
 const LIKE_SH = /^-?(?:r?bash|[rlp]?zsh|r?(?:m|ok|lok|pd)?ksh(?:93)?|d?ash|sh|yash|busybox|fish|t?csh)(?:-[\d.]+)?$/;

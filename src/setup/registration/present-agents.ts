@@ -30,7 +30,7 @@ export async function presentAgents(
   const all = await detectedAgents(scope, context, agents);
   const found = all.filter(({ present }) => present);
   if (found.length > 0) return found;
-  const known = all.map((one) => one.agent.source).join(", ");
+  const known = all.map(({ agent }) => agent.source).join(", ");
   throw new UserError(NO_AGENT_FOUND, `no agent was found on this machine; name one: ${known}`);
 }
 
@@ -72,8 +72,8 @@ async function detectedAgents(
 ): Promise<readonly (PresentAgent & { readonly present: boolean })[]> {
   const all = await installableAgents(scope, agents);
   const detected = await Promise.all(all.map(({ installer }) => installer.detect(targetOf(context))));
-  return all.map((one, index) => {
+  return all.map((installable, index) => {
     const { present, version } = detected[index] ?? { present: false };
-    return { ...one, present, ...(version !== undefined && { version }) };
+    return { ...installable, present, ...(version !== undefined && { version }) };
   });
 }

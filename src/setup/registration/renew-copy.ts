@@ -28,6 +28,6 @@ export async function renewCopy(context: Context): Promise<void> {
 /** Pre-releases of one version are equal. */
 function isNewer(a: string, b: string): boolean {
   const [left, right] = [a, b].map((version) => version.split(/[-+]/)[0]?.split(".").map(Number) ?? []);
-  const at = [0, 1, 2].find((index) => left?.[index] !== right?.[index]);
-  return at !== undefined && (left?.[at] ?? 0) > (right?.[at] ?? 0);
+  const part = [0, 1, 2].find((index) => left?.[index] !== right?.[index]);
+  return part !== undefined && (left?.[part] ?? 0) > (right?.[part] ?? 0);
 }

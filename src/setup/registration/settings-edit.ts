@@ -4,7 +4,7 @@ import type { Context } from "#config/context.ts";
 import { FileError, readFileIfAny, refuseOdd } from "#config/files.ts";
 import type { Agent } from "#core/model/agent.ts";
 import type { Installer, InstallTarget, SettingsText } from "#core/model/installer.ts";
-import { meantAgent } from "#core/rules/meant-agent.ts";
+import { meantAgent } from "#core/rules/cards.ts";
 import { suggest, suggestAnywhere } from "#kit/suggest.ts";
 import { UserError } from "#kit/user-error.ts";
 
@@ -44,7 +44,7 @@ export async function namedAgents(
   for (const name of new Set(names)) {
     const agent = await agents.find(name);
     if (agent === undefined) {
-      const known = (await installableAgents(scope, agents)).map((one) => one.agent.source);
+      const known = (await installableAgents(scope, agents)).map((known) => known.agent.source);
       const hint = meantAgent(name, await agents.list());
       throw new UserError("E_AGENT", `unknown agent ${JSON.stringify(name)}${hint}; known are: ${known.join(", ")}`);
     }
@@ -64,8 +64,8 @@ export async function namedAgents(
 }
 
 /** The scope if none is given: the user's, or the project's if the named agents have no others. */
-export async function scopeOf(names: readonly string[], given: Scope | undefined, agents: AgentLookup): Promise<Scope> {
-  if (given !== undefined) return given;
+export async function scopeOf(names: readonly string[], named: Scope | undefined, agents: AgentLookup): Promise<Scope> {
+  if (named !== undefined) return named;
   const cards = await Promise.all(names.map((name) => agents.find(name)));
   const installers = await Promise.all(cards.map(async (card) => (await card?.installer?.())?.default));
   const isProjects = (installer: (typeof installers)[number]) => installer?.scopes.includes("user") === false;
@@ -133,10 +133,10 @@ export async function withUserErrors<T>(run: () => Promise<T>): Promise<T> {
 
 /** How to record an agent whose settings no installer edits. */
 function byHand({ title, docs, source, callsModels, known, runsHooksOf = [] }: Agent, all: readonly Agent[]): string {
-  const others = all.filter((one) => runsHooksOf.includes(one.source));
+  const others = all.filter((other) => runsHooksOf.includes(other.source));
   if (others.length > 0) {
     const commands = others.map(({ source }) => suggest(`enable ${source}`));
-    return `${title} also runs the hooks of ${others.map((one) => one.title).join(" and of ")}; one is enough: run ${commands.join(" or ")}`;
+    return `${title} also runs the hooks of ${others.map((other) => other.title).join(" and of ")}; one is enough: run ${commands.join(" or ")}`;
   }
   if (callsModels === false) return `${title} are recorded by wrappers: run ${suggest("wrap")}`;
   const events = known?.events.filter((event) => known.notNeeded?.includes(event) !== true) ?? [];

@@ -4,7 +4,7 @@ import { allRecords, holdersOf } from "#config/backup.ts";
 import type { Context } from "#config/context.ts";
 import { changedPaths, type DisablePlan, planDisable } from "./disable-plan.ts";
 import { forEachAgent } from "./for-each-agent.ts";
-import { installedFolders, statusLinePathOf } from "./hook-program.ts";
+import { installedFolders, readHookPathOf, statusLinePathOf } from "./hook-program.ts";
 import { isManaged, managedFiles } from "./managed.ts";
 import { managedFolderOf } from "./managed-places.ts";
 import { managedProgramFiles } from "./managed-program.ts";
@@ -30,7 +30,7 @@ export interface UninstallPlan {
   readonly managed: readonly string[];
 }
 
-export interface Registered {
+interface Registered {
   readonly plan: DisablePlan;
   /** `undefined` in user scope. */
   readonly project: string | undefined;
@@ -55,19 +55,24 @@ export async function planUninstall(
     failed.push(agent.source);
     complain(error);
   };
-  const plans = await forEachAgent(known, onFailure, async (one) => {
-    const there = one.project === undefined ? context : { ...context, cwd: one.project };
-    const plan = await planDisable(one, one.project === undefined ? "user" : "project", there);
-    return { plan, project: one.project };
+  const plans = await forEachAgent(known, onFailure, async (enabled) => {
+    const { project } = enabled;
+    const there = project === undefined ? context : { ...context, cwd: project };
+    const plan = await planDisable(enabled, project === undefined ? "user" : "project", there);
+    return { plan, project };
   });
   const stackDir = join(dirname(places.configPath), "stack");
   return {
     registrations: plans.filter(({ plan }) => plan.enabled),
     failed,
     wrappers: await wrappersHere(context),
-    programs: [places.hookPath, places.hookConfPath, statusLinePathOf(context), wrapperPathOf(places)].filter((path) =>
-      existsSync(path),
-    ),
+    programs: [
+      places.hookPath,
+      readHookPathOf(places),
+      places.hookConfPath,
+      statusLinePathOf(context),
+      wrapperPathOf(places),
+    ].filter((path) => existsSync(path)),
     copies: await installedFolders(places),
     stateDir: existsSync(places.stateDir) ? places.stateDir : undefined,
     configPath: existsSync(places.configPath) ? places.configPath : undefined,
@@ -79,10 +84,10 @@ export async function planUninstall(
 /** What will be removed, one line each; empty if there is nothing. */
 export function planLines(plan: UninstallPlan, isPurge: boolean): readonly string[] {
   return [
-    ...plan.registrations.map(({ plan: one, project }) => {
-      const paths = changedPaths(one);
+    ...plan.registrations.map(({ plan: registration, project }) => {
+      const paths = changedPaths(registration);
       const where = paths.length > 0 ? `from ${listed(paths)}` : "(already gone, only the record of it is left)";
-      return `the hooks of ${one.agent.title} ${where}${project === undefined ? "" : ` in ${project}`}`;
+      return `the hooks of ${registration.agent.title} ${where}${project === undefined ? "" : ` in ${project}`}`;
     }),
     ...plan.wrappers.map((path) => `the wrapper ${path}`),
     ...(plan.programs.length > 0 ? [`the hook program: ${listed(plan.programs)}`] : []),
@@ -96,18 +101,18 @@ export function planLines(plan: UninstallPlan, isPurge: boolean): readonly strin
 
 async function registrationsToCheck(context: Context, agents: AgentLookup) {
   const records = (await allRecords(context.places.backupDir)).filter(({ agent }) => agent !== RECORDED_AS);
-  const user = (await installableAgents("user", agents)).map((one) => ({
-    ...one,
+  const user = (await installableAgents("user", agents)).map((installable) => ({
+    ...installable,
     project: undefined as string | undefined,
-    isRecorded: records.some(({ agent }) => agent === one.agent.source),
+    isRecorded: records.some(({ agent }) => agent === installable.agent.source),
   }));
   const byProject = new Map<string, InstallableAgent & { project: string; isRecorded: boolean }>();
   const inProjects = await installableAgents("project", agents);
   for (const record of records) {
-    const one = inProjects.find(({ agent }) => agent.source === record.agent);
+    const installable = inProjects.find(({ agent }) => agent.source === record.agent);
     for (const { scope, project = context.cwd } of holdersOf(record)) {
-      if (one === undefined || scope !== "project") continue;
-      byProject.set(`${record.agent}\n${project}`, { ...one, project, isRecorded: true });
+      if (installable === undefined || scope !== "project") continue;
+      byProject.set(`${record.agent}\n${project}`, { ...installable, project, isRecorded: true });
     }
   }
   return [...user, ...byProject.values()];

@@ -12,10 +12,10 @@ import { printable } from "#kit/text/terminal.ts";
  *
  * @returns `own`: what can be recorded; `theirs`: variable name → file
  */
-export async function variablesToRecord({ env: given, cwd, places }: Context) {
-  const env = { ...given, NODE_OPTIONS: allowedNodeOptions(given["NODE_OPTIONS"]) };
-  const at = { folders: [cwd, ...foldersOfAgents(given)], home: places.home, files: await variableFiles() };
-  const theirs = await doubtfulVariables(env, places.stateDir, at);
+export async function variablesToRecord({ env: all, cwd, places }: Context) {
+  const env = { ...all, NODE_OPTIONS: allowedNodeOptions(all["NODE_OPTIONS"]) };
+  const searched = { folders: [cwd, ...foldersOfAgents(all)], home: places.home, files: await variableFiles() };
+  const theirs = await doubtfulVariables(env, places.stateDir, searched);
   return { own: Object.fromEntries(Object.entries(env).filter(([name]) => !theirs.has(name))), theirs };
 }
 

@@ -54,6 +54,16 @@ export async function planWrapper(name: string, directory: string | undefined, c
   return { name, program, path, done: false };
 }
 
+/** One line about a wrapper; advice below it where PATH finds the program first. */
+export async function wrappedText(plan: WrapPlan, dryRun: boolean, context: Context): Promise<string> {
+  const { name, path, program, done } = plan;
+  const what = done ? "already wrapped" : dryRun ? "would be wrapped" : "wrapped";
+  const first = (await programsNamed(name, context))[0];
+  const isFirst = dryRun && !done ? await comesFirst(plan, context) : first?.path === path;
+  const line = `${name}: ${what} in ${path}, before ${program}\n`;
+  return isFirst ? line : line + adviceFor(path, first?.path ?? program, context);
+}
+
 // --- internal ---
 
 /** The first usual directory for a user's programs that PATH has before the program and that is free; else our own. */
@@ -69,4 +79,22 @@ async function placeFor(name: string, program: string, context: Context): Promis
     if (usual.has(directory) && (!(await exists(path)) || (await isWrapper(path, context.places)))) return path;
   }
   return join(own, name);
+}
+
+/** Whether PATH has the directory before the program's. */
+async function comesFirst({ path, program }: WrapPlan, context: Context): Promise<boolean> {
+  const directories = pathOf(context);
+  const [ours, theirs] = [directories.indexOf(dirname(path)), directories.indexOf(dirname(program))];
+  return ours !== -1 && ours < theirs;
+}
+
+function adviceFor(path: string, found: string, { places }: Context): string {
+  const directory = dirname(path);
+  const shown = directory.startsWith(`${places.home}/`) ? `$HOME${directory.slice(places.home.length)}` : directory;
+  return [
+    `  It is not used yet, because PATH finds ${found} first. Put its directory first, in ~/.profile or the file that your`,
+    `  shell reads instead, after everything else that changes PATH:`,
+    `    export PATH="${shown}:$PATH"`,
+    "",
+  ].join("\n");
 }

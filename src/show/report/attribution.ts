@@ -5,7 +5,7 @@ import type { Database } from "#store/database.ts";
 import type { ChangeDimension } from "./dimensions.ts";
 
 /** What a moment of a session led to. Absent: none, or unknown. */
-export interface Attributed {
+interface Attributed {
   readonly commit?: StoredCommit;
   readonly branch?: StoredChange;
   readonly ticket?: StoredChange;
@@ -29,7 +29,7 @@ export class Attribution {
     this.#changes = bySession(changes);
     this.#pulls = grouped(
       changes.filter(({ changeKind, branch }) => changeKind === "pull_request" && branch !== undefined),
-      (one) => branchKey(one.repository, one.branch),
+      (pull) => branchKey(pull.repository, pull.branch),
     );
   }
 
@@ -50,7 +50,8 @@ export class Attribution {
   }
 
   #find(commits: readonly StoredCommit[], changes: readonly StoredChange[], timeMs: number): Attributed {
-    const next = (certainty: Certainty) => commits.find((one) => one.certainty === certainty && one.timeMs >= timeMs);
+    const next = (certainty: Certainty) =>
+      commits.find((made) => made.certainty === certainty && made.timeMs >= timeMs);
     const commit = next("observed") ?? next("inferred");
     const checkedOut = branchAt(changes, timeMs);
     const branch = checkedOut === undefined || DEFAULT_BRANCHES.has(checkedOut.change) ? undefined : checkedOut;
@@ -58,10 +59,10 @@ export class Attribution {
     // A ticket in the commit's message is more reliable than one in the name of its branch
     const ticket =
       tickets.find(
-        (one) => one.commit !== undefined && commit !== undefined && isSameCommit(one.commit, commit.commit),
-      ) ?? tickets.find((one) => one.commit === undefined && one.branch === branch?.change);
+        (named) => named.commit !== undefined && commit !== undefined && isSameCommit(named.commit, commit.commit),
+      ) ?? tickets.find((named) => named.commit === undefined && named.branch === branch?.change);
     const ofBranch = this.#pulls.get(branchKey(branch?.repository, branch?.change)) ?? [];
-    const ofSession = changes.filter((one) => one.changeKind === "pull_request" && one.branch === undefined);
+    const ofSession = changes.filter((stored) => stored.changeKind === "pull_request" && stored.branch === undefined);
     const pull =
       nearest(branch === undefined ? [] : ofBranch, timeMs) ??
       nearest(
@@ -80,8 +81,8 @@ export class Attribution {
 
 /** Without inferred commits that another session is known to have made: several can work in one folder. */
 export function ownCommits(commits: readonly StoredCommit[]): readonly StoredCommit[] {
-  const observed = new Set(commits.flatMap((one) => (one.certainty === "observed" ? [commitKey(one.commit)] : [])));
-  return commits.filter((one) => one.certainty === "observed" || !observed.has(commitKey(one.commit)));
+  const observed = new Set(commits.flatMap((made) => (made.certainty === "observed" ? [commitKey(made.commit)] : [])));
+  return commits.filter((made) => made.certainty === "observed" || !observed.has(commitKey(made.commit)));
 }
 
 /** The key of a report's row. @returns `null` for none */
@@ -95,10 +96,10 @@ export function changeKeyOf(dimension: ChangeDimension, attributed: Attributed):
  * What distinguishes a commit or change from all others. A ticket is one in all repositories; the number of a pull request and the name
  * of a branch belong to one.
  */
-export function identityOf(one: StoredCommit | StoredChange): string {
-  if (!("changeKind" in one)) return one.commit;
-  if (one.url !== undefined) return one.url;
-  return `${one.changeKind} ${one.changeKind === "ticket" ? "" : (one.repository ?? "")} ${one.change}`;
+export function identityOf(fact: StoredCommit | StoredChange): string {
+  if (!("changeKind" in fact)) return fact.commit;
+  if (fact.url !== undefined) return fact.url;
+  return `${fact.changeKind} ${fact.changeKind === "ticket" ? "" : (fact.repository ?? "")} ${fact.change}`;
 }
 
 /** `acme/shop#12`, `SHOP-12`, `fix/x`. */
@@ -119,12 +120,12 @@ const branchKey = (repository: number | undefined, branch: string | undefined): 
 const bySession = <T extends { readonly session: number }>(all: readonly T[]): ReadonlyMap<number, readonly T[]> =>
   grouped(all, ({ session }) => session);
 
-function grouped<T, K>(all: readonly T[], keyOf: (one: T) => K): ReadonlyMap<K, readonly T[]> {
+function grouped<T, K>(all: readonly T[], keyOf: (fact: T) => K): ReadonlyMap<K, readonly T[]> {
   const groups = new Map<K, T[]>();
-  for (const one of all) {
-    const group = groups.get(keyOf(one));
-    if (group === undefined) groups.set(keyOf(one), [one]);
-    else group.push(one);
+  for (const fact of all) {
+    const group = groups.get(keyOf(fact));
+    if (group === undefined) groups.set(keyOf(fact), [fact]);
+    else group.push(fact);
   }
   return groups;
 }
@@ -136,10 +137,10 @@ function grouped<T, K>(all: readonly T[], keyOf: (one: T) => K): ReadonlyMap<K, 
 function branchAt(changes: readonly StoredChange[], timeMs: number): StoredChange | undefined {
   const noted = notedBranch(changes, timeMs);
   if (noted?.certainty === "observed") return noted;
-  const ofHead = changes.filter((one) => one.changeKind === "branch" && !isNotedBranch(one));
+  const ofHead = changes.filter((change) => change.changeKind === "branch" && !isNotedBranch(change));
   return nearest(ofHead, timeMs) ?? noted;
 }
 
 /** The first at or after a time, otherwise the last before it. @param sorted by time */
 const nearest = <T extends { readonly timeMs: number }>(sorted: readonly T[], timeMs: number): T | undefined =>
-  sorted.find((one) => one.timeMs >= timeMs) ?? sorted.at(-1);
+  sorted.find((fact) => fact.timeMs >= timeMs) ?? sorted.at(-1);

@@ -41,7 +41,7 @@ export const wholeQuarters = ({
   untilMs: Math.ceil(untilMs / QUARTER_MS) * QUARTER_MS,
 });
 
-export const quarterOf = (ms: number): number => Math.floor(ms / QUARTER_MS);
+const quarterOf = (ms: number): number => Math.floor(ms / QUARTER_MS);
 
 /**
  * All buckets from one time to another, in order, including empty ones.
@@ -57,7 +57,7 @@ export function bucketsBetween(sinceMs: number, untilMs: number, unit: TimeUnit,
 }
 
 /** An offset from UTC and when it starts to apply. */
-export interface Offset {
+interface Offset {
   readonly fromMs: number;
   readonly offsetMs: number;
 }

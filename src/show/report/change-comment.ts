@@ -1,5 +1,5 @@
 import type { Agent } from "#core/model/agent.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { ownPrices } from "#core/rules/own-prices.ts";
 import { describePrices } from "#core/telemetry/cost.ts";
 import { plural } from "#kit/text/figures.ts";

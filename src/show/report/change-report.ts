@@ -36,7 +36,7 @@ export function changeReport(db: Database, agents: readonly Agent[], change: Nam
   const { ledTo } = change;
   const ways = [[], ["session"], ["agent"], ["model"]] as const;
   const [[total] = [], rows = [], byAgent = [], models = []] = usageByGroupings(db, { agents }, { ledTo }, ways).map(
-    (found, at) => inReadingOrder(ways[at] ?? [], found),
+    (found, i) => inReadingOrder(ways[i] ?? [], found),
   );
   return {
     change,
@@ -54,12 +54,12 @@ export function changeReport(db: Database, agents: readonly Agent[], change: Nam
 export function knownCommits(db: Database, commits: readonly StoredCommit[]): readonly KnownCommit[] {
   const outcomeOf = outcomeFinder(db, commits);
   const known = new Map<string, KnownCommit>();
-  for (const one of commits) {
-    const outcome = outcomeOf(one);
-    const commit = outcome?.id ?? one.commit;
+  for (const stored of commits) {
+    const outcome = outcomeOf(stored);
+    const commit = outcome?.id ?? stored.commit;
     const before = known.get(commit);
-    const certainty = before?.certainty === "observed" ? "observed" : one.certainty;
-    const timeMs = Math.min(one.timeMs, before?.timeMs ?? one.timeMs);
+    const certainty = before?.certainty === "observed" ? "observed" : stored.certainty;
+    const timeMs = Math.min(stored.timeMs, before?.timeMs ?? stored.timeMs);
     known.set(commit, { commit, timeMs, certainty, ...(outcome !== undefined && { outcome }) });
   }
   return [...known.values()].toSorted((a, b) => a.timeMs - b.timeMs);
@@ -72,15 +72,15 @@ function commitsOf(db: Database, { ledTo: { dimension, identities } }: NamedChan
   if (dimension === "commit") {
     return knownCommits(
       db,
-      commits.filter((one) => identities.has(identityOf(one))),
+      commits.filter((commit) => identities.has(identityOf(commit))),
     );
   }
   const attribution = Attribution.of(db);
   return knownCommits(
     db,
-    commits.filter((one) => {
-      const of = attribution.at(one.session, one.timeMs)[dimension];
-      return of !== undefined && identities.has(identityOf(of));
+    commits.filter((commit) => {
+      const ledTo = attribution.at(commit.session, commit.timeMs)[dimension];
+      return ledTo !== undefined && identities.has(identityOf(ledTo));
     }),
   );
 }

@@ -8,7 +8,7 @@ export interface Work<T> {
 }
 
 /** The work that a stretch of time was spent on; `value` is absent if none is known. */
-export interface Stretch<T> {
+interface Stretch<T> {
   readonly fromMs: number;
   readonly toMs: number;
   readonly value?: T;

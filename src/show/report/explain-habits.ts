@@ -5,7 +5,7 @@ import { type PlacedCall, turnFinder, turnNumbers } from "./explain-money.ts";
 import type { SessionView } from "./session-view.ts";
 
 /** How the context of the main thread grew: input tokens of its calls, including cached ones. */
-export interface ContextGrowth {
+interface ContextGrowth {
   readonly points: readonly { readonly timeMs: number; readonly input: number; readonly turn: number }[];
   /** The largest step between consecutive calls, and what preceded the second one. */
   readonly largestStep?: { readonly tokens: number; readonly turn: number; readonly after: PlacedCall["cause"] };
@@ -13,14 +13,14 @@ export interface ContextGrowth {
 }
 
 /** The same tool, called with the same input. */
-export interface Repeat {
+interface Repeat {
   readonly name: string;
   readonly calls: number;
   /** All calls together, including the first. */
   readonly totalMs: number;
 }
 
-export interface ToolRecord {
+interface ToolRecord {
   readonly name: string;
   readonly mcpServer?: string;
   readonly calls: number;
@@ -32,7 +32,7 @@ export interface ToolRecord {
   readonly errorTypes: Readonly<Record<string, number>>;
 }
 
-export interface SlowCall {
+interface SlowCall {
   readonly kind: "model" | "tool";
   readonly name: string | undefined;
   readonly ms: number;

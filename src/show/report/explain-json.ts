@@ -11,8 +11,8 @@ import { unknownsOf } from "./unknowns.ts";
 /** The whole explanation as a JSON document. Unknown is `null`, never 0. */
 export function explainJson(explanation: Explanation) {
   const { view, time, money, habits, results } = explanation;
-  const shares = <T>(all: readonly Share<T>[], name: (of: T) => Readonly<Record<string, unknown>>) =>
-    all.map(({ of, sums }) => ({ ...name(of), ...sumsJson(sums, view.facts) }));
+  const shares = <T>(all: readonly Share<T>[], nameOf: (part: T) => Readonly<Record<string, unknown>>) =>
+    all.map(({ part, sums }) => ({ ...nameOf(part), ...sumsJson(sums, view.facts) }));
   return {
     ...headJson(view),
     findings: findingsOf(explanation),
@@ -24,7 +24,10 @@ export function explainJson(explanation: Explanation) {
     totals: sumsJson(money.total, view.facts),
     turns: shares(money.turns, (turn) => ({ turn: turn === 0 ? null : turn })),
     models: shares(money.models, (model) => ({ model: model ?? null })),
-    threads: shares(money.threads, (of) => ({ subagent: of.subagent, type: of.subagent ? (of.type ?? null) : null })),
+    threads: shares(money.threads, (thread) => ({
+      subagent: thread.subagent,
+      type: thread.subagent ? (thread.type ?? null) : null,
+    })),
     after: shares(money.causes, (cause) => ({
       after: cause.kind,
       tool: cause.kind === "tool" ? cause.name : null,
@@ -44,17 +47,8 @@ export function explainJson(explanation: Explanation) {
   };
 }
 
-// --- internal ---
-
-const changeJson = ({ kind, name, url, certainty, isCreated }: Explanation["results"]["changes"][number]) => ({
-  kind,
-  name,
-  url: url ?? null,
-  certainty,
-  created: isCreated,
-});
-
-const timeJson = (time: TimeSpent, { toolCalls }: Explanation["view"]) => ({
+/** Where the time went; the parts add up to the time from start to end. */
+export const timeJson = (time: TimeSpent, { toolCalls }: Explanation["view"]) => ({
   start: isoTime(time.startMs),
   end: isoTime(time.endMs),
   whole_ms: time.endMs - time.startMs,
@@ -72,6 +66,23 @@ const timeJson = (time: TimeSpent, { toolCalls }: Explanation["view"]) => ({
     beside_subagents_ms: besideSubagentsMs,
   })),
   measured_tool_calls: time.measuredTools,
+});
+
+/** A tool that was called with the same input again. */
+export const repeatJson = ({ name, calls, totalMs }: Explanation["habits"]["repeats"][number]) => ({
+  name,
+  calls,
+  total_ms: totalMs,
+});
+
+// --- internal ---
+
+const changeJson = ({ kind, name, url, certainty, isCreated }: Explanation["results"]["changes"][number]) => ({
+  kind,
+  name,
+  url: url ?? null,
+  certainty,
+  created: isCreated,
 });
 
 const toolJson = (tool: Explanation["habits"]["tools"][number]) => ({
@@ -99,10 +110,4 @@ const stepJson = ({ tokens, turn, after }: NonNullable<Explanation["habits"]["co
   turn: turn === 0 ? null : turn,
   after: after.kind,
   tool: after.kind === "tool" ? after.name : null,
-});
-
-const repeatJson = ({ name, calls, totalMs }: Explanation["habits"]["repeats"][number]) => ({
-  name,
-  calls,
-  total_ms: totalMs,
 });

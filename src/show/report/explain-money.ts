@@ -15,7 +15,7 @@ export type Cause =
 
 /** A part of a session and its usage. */
 export interface Share<T> {
-  readonly of: T;
+  readonly part: T;
   readonly sums: CallSums;
 }
 
@@ -50,7 +50,7 @@ export function moneySpent(view: SessionView, calls: readonly PlacedCall[]): Mon
   const servers = calls.filter(({ cause }) => cause.kind === "tool" && cause.mcpServer !== undefined);
   return {
     total: sumOfCalls(calls),
-    turns: [...shares(calls, ({ turn }) => turn)].sort((a, b) => a.of - b.of),
+    turns: [...shares(calls, ({ turn }) => turn)].sort((a, b) => a.part - b.part),
     models: byCost(shares(calls, ({ call }) => call.model)),
     threads: byCost(
       shares(calls, ({ call }) => {
@@ -151,16 +151,16 @@ class PendingTools {
   }
 }
 
-function shares<T>(calls: readonly PlacedCall[], of: (call: PlacedCall) => T): readonly Share<T>[] {
-  const groups = new Map<unknown, { readonly of: T; readonly calls: PlacedCall[] }>();
+function shares<T>(calls: readonly PlacedCall[], partOf: (call: PlacedCall) => T): readonly Share<T>[] {
+  const groups = new Map<unknown, { readonly part: T; readonly calls: PlacedCall[] }>();
   for (const call of calls) {
-    const value = of(call);
-    const key = typeof value === "object" ? JSON.stringify(value) : value;
+    const part = partOf(call);
+    const key = typeof part === "object" ? JSON.stringify(part) : part;
     const group = groups.get(key);
-    if (group === undefined) groups.set(key, { of: value, calls: [call] });
+    if (group === undefined) groups.set(key, { part, calls: [call] });
     else group.calls.push(call);
   }
-  return [...groups.values()].map((group) => ({ of: group.of, sums: sumOfCalls(group.calls) }));
+  return [...groups.values()].map((group) => ({ part: group.part, sums: sumOfCalls(group.calls) }));
 }
 
 const byCost = <T>(all: readonly Share<T>[]): readonly Share<T>[] =>

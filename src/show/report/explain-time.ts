@@ -3,7 +3,6 @@ import type { ToolCall } from "#core/model/session.ts";
 import { type Interval, merged } from "#kit/intervals.ts";
 import { criticalPath, type Work } from "./critical-path.ts";
 import type { SessionView } from "./session-view.ts";
-import type { TimePart } from "./time-parts.ts";
 
 export interface TimeSpent {
   readonly startMs: number;
@@ -19,7 +18,7 @@ export interface TimeSpent {
   readonly measuredTools: number;
 }
 
-export interface ToolTime {
+interface ToolTime {
   readonly name: string;
   readonly toolMs: number;
   readonly heldMs: number;
@@ -79,6 +78,13 @@ export function timeSpent(view: SessionView): TimeSpent | undefined {
   };
 }
 
+/**
+ * What a moment of a session was spent on: waiting for a model, running a tool, waiting to run a tool (permission, hooks),
+ * the agent itself within a turn, waiting for the user, or the session being closed.
+ */
+export const TIME_PARTS = ["model", "tool", "held", "agent", "user", "away"] as const;
+export type TimePart = (typeof TIME_PARTS)[number];
+
 // --- internal ---
 
 type Doing = { readonly agentId?: string } & (
@@ -89,18 +95,19 @@ type Doing = { readonly agentId?: string } & (
 
 function worksOf({ calls, toolCalls, subagentList }: SessionView): readonly Work<Doing>[] {
   const parents = new Set(subagentList.flatMap(({ parentCallId }) => parentCallId ?? []));
-  const of = (agentId: string | undefined): { readonly agentId?: string } => (agentId === undefined ? {} : { agentId });
+  const withAgent = (agentId: string | undefined): { readonly agentId?: string } =>
+    agentId === undefined ? {} : { agentId };
   return [
     ...calls
       .filter(({ call }) => call.covers === undefined)
       .map(({ call }): Work<Doing> => {
         const { startMs, endMs, agentId } = call;
-        return { startMs, endMs, isHost: false, value: { kind: "model", call, ...of(agentId) } };
+        return { startMs, endMs, isHost: false, value: { kind: "model", call, ...withAgent(agentId) } };
       }),
     ...toolCalls.map(({ tool }): Work<Doing> => {
       const { startMs, endMs, agentId, callId, spawnedAgentId } = tool;
       const isHost = spawnedAgentId !== undefined || parents.has(callId);
-      return { startMs, endMs, isHost, value: { kind: "tool", tool, ...of(agentId) } };
+      return { startMs, endMs, isHost, value: { kind: "tool", tool, ...withAgent(agentId) } };
     }),
     ...subagentList.map(({ agentId, startMs, endMs }): Work<Doing> => {
       return { startMs, endMs, isHost: true, value: { kind: "subagent", agentId } };

@@ -66,10 +66,10 @@ function commitsNamed(db: Database, text: string): readonly NamedChange[] {
     id !== undefined && (id.startsWith(wanted) || (id.length >= SHORT_ID && wanted.startsWith(id)));
   const made = new Map<string, StoredCommit[]>();
   const later = new Map<string, StoredCommit[]>();
-  for (const one of storedCommits(db)) {
-    const { id = one.commit, rewritten } = outcomeOf(one) ?? {};
-    if (isMeant(id) || isMeant(one.commit)) add(made, id, one);
-    else if (isMeant(rewritten?.by)) add(later, rewritten?.by ?? "", one);
+  for (const stored of storedCommits(db)) {
+    const { id = stored.commit, rewritten } = outcomeOf(stored) ?? {};
+    if (isMeant(id) || isMeant(stored.commit)) add(made, id, stored);
+    else if (isMeant(rewritten?.by)) add(later, rewritten?.by ?? "", stored);
   }
   const names = repositoryNames(db);
   const named = (all: typeof made) =>
@@ -81,7 +81,7 @@ function commitsNamed(db: Database, text: string): readonly NamedChange[] {
         ledTo: { dimension: "commit", identities: new Set(commits.map(identityOf)) },
       }),
     );
-  return made.size > 0 ? named(made) : named(later).map((one) => ({ ...one, isLater: true }));
+  return made.size > 0 ? named(made) : named(later).map((change) => ({ ...change, isLater: true }));
 }
 
 /** One session can know all digits of a commit, and another one the first digits. */
@@ -89,20 +89,20 @@ function merged(all: ReadonlyMap<string, readonly StoredCommit[]>): ReadonlyMap<
   const ids = [...all.keys()].toSorted((a, b) => b.length - a.length);
   const groups = new Map<string, StoredCommit[]>();
   for (const id of ids) {
-    const whole = [...groups.keys()].find((one) => one.startsWith(id)) ?? id;
-    for (const one of all.get(id) ?? []) add(groups, whole, one);
+    const whole = [...groups.keys()].find((longer) => longer.startsWith(id)) ?? id;
+    for (const commit of all.get(id) ?? []) add(groups, whole, commit);
   }
   return groups;
 }
 
 function changesNamed(db: Database, text: string): readonly NamedChange[] {
-  const meant = storedChanges(db).filter((one) => one.changeKind !== "issue" && isNamed(one, text));
+  const meant = storedChanges(db).filter((change) => change.changeKind !== "issue" && isNamed(change, text));
   // One session can know the address of a pull request, and another one the number
   const addresses = new Map(
-    meant.flatMap((one) => (one.url === undefined ? [] : [[numberKey(one), one.url] as const])),
+    meant.flatMap((change) => (change.url === undefined ? [] : [[numberKey(change), change.url] as const])),
   );
   const found = new Map<string, StoredChange[]>();
-  for (const one of meant) add(found, one.url ?? addresses.get(numberKey(one)) ?? identityOf(one), one);
+  for (const change of meant) add(found, change.url ?? addresses.get(numberKey(change)) ?? identityOf(change), change);
   const names = repositoryNames(db);
   return [...found.values()].flatMap((all): readonly NamedChange[] => {
     const first = all.find(({ url }) => url !== undefined) ?? all[0];
@@ -130,10 +130,10 @@ function pullsInMessages(db: Database, text: string): readonly NamedChange[] {
   const outcomeOf = outcomeFinder(db);
   const names = repositoryNames(db);
   const found = new Map<string, StoredCommit[]>();
-  for (const one of storedCommits(db)) {
-    const { landingPull, repository = -1 } = outcomeOf(one) ?? {};
+  for (const stored of storedCommits(db)) {
+    const { landingPull, repository = -1 } = outcomeOf(stored) ?? {};
     const isMeant = place === "" || (names.get(repository) ?? "").toLowerCase().endsWith(place.toLowerCase());
-    if (landingPull === wanted && isMeant) add(found, String(repository), one);
+    if (landingPull === wanted && isMeant) add(found, String(repository), stored);
   }
   return [...found.values()].map((commits) => ({
     kind: "pull_request",
@@ -146,16 +146,17 @@ function pullsInMessages(db: Database, text: string): readonly NamedChange[] {
 
 const numberKey = ({ changeKind, change, repository }: StoredChange): string => `${changeKind} ${repository} ${change}`;
 
-function isNamed(one: StoredChange, text: string): boolean {
+function isNamed(stored: StoredChange, text: string): boolean {
+  const { changeKind, change, url } = stored;
   const is = (name: string): boolean => name.toLowerCase() === text.toLowerCase();
-  if (one.changeKind === "branch") return one.change === text && text !== NO_BRANCH;
-  if (one.changeKind === "ticket") return is(one.change);
-  if (one.url !== undefined && /^https?:/i.test(text)) {
+  if (changeKind === "branch") return change === text && text !== NO_BRANCH;
+  if (changeKind === "ticket") return is(change);
+  if (url !== undefined && /^https?:/i.test(text)) {
     // With what follows in a browser: /files, /commits, #issuecomment-1
-    const rest = text.toLowerCase().startsWith(one.url.toLowerCase()) ? text.slice(one.url.length) : undefined;
+    const rest = text.toLowerCase().startsWith(url.toLowerCase()) ? text.slice(url.length) : undefined;
     return rest !== undefined && /^($|[/?#])/.test(rest);
   }
-  return is(nameOfChange(one)) || is(one.change) || is(`#${one.change}`) || is(`!${one.change}`);
+  return is(nameOfChange(stored)) || is(change) || is(`#${change}`) || is(`!${change}`);
 }
 
 const repositoryNames = (db: Database): ReadonlyMap<number, string> =>
@@ -171,8 +172,8 @@ function placeOf(
   return { repositories, ...(repository !== undefined && { repository }) };
 }
 
-function add<T>(groups: Map<string, T[]>, key: string, one: T): void {
+function add<T>(groups: Map<string, T[]>, key: string, fact: T): void {
   const group = groups.get(key);
-  if (group === undefined) groups.set(key, [one]);
-  else group.push(one);
+  if (group === undefined) groups.set(key, [fact]);
+  else group.push(fact);
 }

@@ -40,15 +40,15 @@ function moneyFindings({ money, view }: Explanation): readonly Finding[] {
   if (cost === undefined || cost === 0) return [];
   const share = (part: number | undefined): number => (part ?? 0) / cost;
   const findings: Finding[] = [];
-  const counted = turns.filter(({ of }) => of > 0);
+  const counted = turns.filter(({ part }) => part > 0);
   const top = counted.toSorted((a, b) => (b.sums.costNanoUsd ?? 0) - (a.sums.costNanoUsd ?? 0))[0];
   if (top !== undefined && counted.length > 1 && share(top.sums.costNanoUsd) * counted.length > 1.5) {
     findings.push({
       weight: share(top.sums.costNanoUsd) * 0.9,
-      text: `Turn ${top.of} cost ${costText(top.sums)}, ${percentOf(share(top.sums.costNanoUsd))} of ${costText(total)}, in ${plural(top.sums.modelCalls, "call")}.`,
+      text: `Turn ${top.part} cost ${costText(top.sums)}, ${percentOf(share(top.sums.costNanoUsd))} of ${costText(total)}, in ${plural(top.sums.modelCalls, "call")}.`,
     });
   }
-  const subagents = threads.filter(({ of }) => of.subagent);
+  const subagents = threads.filter(({ part }) => part.subagent);
   const ofSubagents = sumOfCalls(view.calls.filter(({ call }) => call.agentId !== undefined));
   if (subagents.length > 0 && share(ofSubagents.costNanoUsd) >= MIN_SHARE) {
     findings.push({
@@ -56,18 +56,18 @@ function moneyFindings({ money, view }: Explanation): readonly Finding[] {
       text: `${plural(view.subagents, "subagent")} cost ${costText(ofSubagents)}, ${percentOf(share(ofSubagents.costNanoUsd))} of ${costText(total)}.`,
     });
   }
-  const tool = causes.find(({ of }) => of.kind === "tool");
+  const tool = causes.find(({ part }) => part.kind === "tool");
   if (tool !== undefined && share(tool.sums.costNanoUsd) >= 0.25) {
     findings.push({
       weight: share(tool.sums.costNanoUsd) * 0.6,
-      text: `${percentOf(share(tool.sums.costNanoUsd))} of the cost, ${costText(tool.sums)}, went into the ${plural(tool.sums.modelCalls, "call")} that read what ${describeCause(tool.of)} had returned.`,
+      text: `${percentOf(share(tool.sums.costNanoUsd))} of the cost, ${costText(tool.sums)}, went into the ${plural(tool.sums.modelCalls, "call")} that read what ${describeCause(tool.part)} had returned.`,
     });
   }
   const [server] = mcpServers;
   if (server !== undefined && share(server.sums.costNanoUsd) >= MIN_SHARE) {
     findings.push({
       weight: share(server.sums.costNanoUsd) * 0.5,
-      text: `Calls after results of the MCP server ${printable(server.of)} cost ${costText(server.sums)} (${percentOf(share(server.sums.costNanoUsd))}).`,
+      text: `Calls after results of the MCP server ${printable(server.part)} cost ${costText(server.sums)} (${percentOf(share(server.sums.costNanoUsd))}).`,
     });
   }
   return findings;

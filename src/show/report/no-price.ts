@@ -1,7 +1,6 @@
 import type { PricedCall } from "#core/model/model-call.ts";
 import { NO_PRICE, type NoPrice } from "#core/model/price-list.ts";
-import { callsIn } from "#core/rules/call-count.ts";
-import { isWholeUsage } from "#core/rules/whole-usage.ts";
+import { callsIn, isWholeUsage } from "#core/rules/calls.ts";
 import { isTableOld, PRICE_TABLE, PRICE_TABLE_DATE, pricesOfModel } from "#core/telemetry/cost.ts";
 import { suggest } from "#kit/suggest.ts";
 import { plural, pricelessOf } from "#kit/text/figures.ts";

@@ -2,7 +2,7 @@ import { ENDED_BY_USER, ENDED_IDLE, ENDED_WITH_PROCESS, type Segment, SUPERSEDED
 import type { SessionSummary } from "./session-summary.ts";
 
 /** How a session or segment ended, for people. */
-export interface SessionEnd {
+interface SessionEnd {
   /** `unreported`: there is no record of its end, and it has been idle for long enough. */
   readonly state: "open" | "ended" | "failed" | "unreported";
   /** One or two words, for tables. */

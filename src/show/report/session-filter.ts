@@ -9,11 +9,11 @@ export function sessionsAsked(
   limit: number,
 ): FirstListed {
   if (repository === undefined) return firstListed(db, filter, limit);
-  const all = listedSessions(db, filter).map((one) => ({
-    id: one.id,
-    of: repositoryOrFolder(one.repository, one.cwd),
+  const all = listedSessions(db, filter).map((session) => ({
+    id: session.id,
+    place: repositoryOrFolder(session.repository, session.cwd),
   }));
-  const names = repositoryNames(all.flatMap(({ of }) => of ?? []));
-  const ids = all.filter(({ of }) => of !== undefined && names.isMeant(of, repository)).map(({ id }) => id);
+  const names = repositoryNames(all.flatMap(({ place }) => place ?? []));
+  const ids = all.filter(({ place }) => place !== undefined && names.isMeant(place, repository)).map(({ id }) => id);
   return { ids: ids.slice(0, limit), total: ids.length };
 }

@@ -6,9 +6,8 @@ import type { Database } from "#store/database.ts";
 import type { StoredModelCall } from "#store/queries.ts";
 import { settledSpans } from "#store/settled-spans.ts";
 import { knownAmounts } from "./call-totals.ts";
-import { hiddenCalls } from "./hidden-calls.ts";
 import type { SessionSummary } from "./session-summary.ts";
-import type { SessionView } from "./session-view.ts";
+import { hiddenCalls, type SessionView } from "./session-view.ts";
 
 /**
  * One session as a JSON document, in parts, so that not all spans are in memory at the same time. Unknown is `null`, never

@@ -4,7 +4,6 @@ import type { Segment, SessionFacts } from "#core/model/session.ts";
 import { addSums, sumOfCalls } from "#core/rules/call-sums.ts";
 import type { Totals } from "#core/telemetry/totals.ts";
 import { coveredMs } from "#kit/intervals.ts";
-import { sumOfAll } from "#kit/known.ts";
 import type { Database } from "#store/database.ts";
 import { isPacked } from "#store/packed.ts";
 import { settledSubagents, settledSums, settledTools, settledTurnCounts, settledTurns } from "#store/queries.ts";
@@ -31,8 +30,8 @@ export interface SessionSummary {
   readonly sums: CallSums;
   /** By status; `open` for those without an end. */
   readonly tools: ReadonlyMap<string, number>;
-  /** Time in which a turn or subagent ran; `undefined`: unknown, because an earlier version imported the session. */
-  readonly workMs: number | undefined;
+  /** Time in which a turn or subagent ran. */
+  readonly workMs: number;
   /** Present if its agent is known to have run on a subscription, so that its cost is not what the user pays. */
   readonly onSubscription?: true;
 }
@@ -102,6 +101,6 @@ function summarisePacked(db: Database, stored: StoredSession, { agents }: Agents
     subagents: whole.reduce((sum, { totals }) => sum + totals.subagents, 0),
     sums: settledSums(db, stored.id),
     tools: settledTools(db, stored.id),
-    workMs: sumOfAll(...whole.map(({ totals }) => totals.workMs)) ?? (whole.length === 0 ? 0 : undefined),
+    workMs: whole.reduce((sum, { totals }) => sum + (totals.workMs ?? 0), 0),
   };
 }

@@ -102,6 +102,10 @@ export function viewOf(
   };
 }
 
+/** Calls that are no part of the conversation: compaction, memory and other work of the agent. The totals include them. */
+export const hiddenCalls = ({ calls }: SessionView): SessionView["calls"] =>
+  calls.filter(({ call }) => call.purpose !== undefined);
+
 // --- internal ---
 
 const reportedOf = (stored: StoredSession, { reportedUsage }: Session): ReportedUsage | undefined =>

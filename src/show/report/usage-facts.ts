@@ -28,7 +28,7 @@ export interface ToolFigures {
   readonly toolMs: number;
 }
 
-export interface TurnFigures {
+interface TurnFigures {
   readonly turns: number;
   readonly prompts: number;
   readonly failed: number;

@@ -21,7 +21,7 @@ export interface UsageRow {
   readonly certainty?: Certainty;
 }
 
-export interface TurnSums {
+interface TurnSums {
   readonly turns: number;
   /** Those of `turns` whose prompt a human sent. */
   readonly prompts: number;

@@ -22,7 +22,7 @@ export function partsOf(query: UsageQuery): {
 export const groupsBy = ({ by }: UsageQuery, dimension: Dimension): boolean => by.includes(dimension);
 
 export const isChangeDimension = (dimension: Dimension): dimension is ChangeDimension =>
-  CHANGE_DIMENSIONS.some((one) => one === dimension);
+  CHANGE_DIMENSIONS.some((known) => known === dimension);
 
 /** Figures without any call. */
 export const NOTHING: CallFigures = {
@@ -57,12 +57,12 @@ export class UsageTable {
     if (!this.parts[fact.kind]) return;
     if (model !== undefined && fact.kind === "calls" && fact.model !== model) return;
     const isNeeded = ledTo !== undefined || by.some(isChangeDimension);
-    const of = isNeeded ? this.#attribution?.at(session.root, fact.atMs ?? fact.timeMs) : undefined;
-    const wanted = ledTo === undefined ? undefined : of?.[ledTo.dimension];
+    const attributed = isNeeded ? this.#attribution?.at(session.root, fact.atMs ?? fact.timeMs) : undefined;
+    const wanted = ledTo === undefined ? undefined : attributed?.[ledTo.dimension];
     if (ledTo !== undefined && (wanted === undefined || !ledTo.identities.has(identityOf(wanted)))) return;
     const values = by.map((dimension) =>
       isChangeDimension(dimension)
-        ? changeKeyOf(dimension, of ?? {})
+        ? changeKeyOf(dimension, attributed ?? {})
         : keyValue(dimension, fact, session, this.#nameOf),
     );
     const id = JSON.stringify(values);
@@ -73,7 +73,7 @@ export class UsageTable {
     }
     row.add(fact, session, roots);
     row.addCertainty(wanted?.certainty);
-    for (const dimension of by) if (isChangeDimension(dimension)) row.addCertainty(of?.[dimension]?.certainty);
+    for (const dimension of by) if (isChangeDimension(dimension)) row.addCertainty(attributed?.[dimension]?.certainty);
   }
 
   /** Whether a session counts from its start even without calls. Not for groupings by tool or for one model. */
@@ -133,7 +133,7 @@ class Row {
   }
 
   add(fact: Fact, { root, agent, isUsageUnknown }: CountedSession, roots: readonly number[] = [root]): void {
-    for (const one of roots) this.#sessions.add(one);
+    for (const root of roots) this.#sessions.add(root);
     if (isUsageUnknown) {
       this.#unreported ??= new Map();
       this.#unreported.set(root, agent);

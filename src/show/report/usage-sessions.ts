@@ -1,4 +1,4 @@
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import type { Database } from "#store/database.ts";
 import { NAMES_UNREAD } from "#store/failures.ts";
 import { type Columns, fromTimeUnits, jsonRows, timeUnits } from "#store/json-rows.ts";
@@ -30,17 +30,17 @@ export function countedSessions(
   const stored = new Map(storedSessions(db).map((row) => [row.id, row]));
   const rootOf = (number: number): number => {
     const seen = new Set<number>();
-    for (let at = number; ; ) {
-      const parent = stored.get(at)?.parent ?? undefined;
-      if (parent === undefined || !stored.has(parent) || seen.has(at)) return at;
-      seen.add(at);
-      at = parent;
+    for (let ancestor = number; ; ) {
+      const parent = stored.get(ancestor)?.parent ?? undefined;
+      if (parent === undefined || !stored.has(parent) || seen.has(ancestor)) return ancestor;
+      seen.add(ancestor);
+      ancestor = parent;
     }
   };
   const repositories = new Map(
     [...stored].flatMap(([number, { repository: text, cwd, isHidden }]) => {
-      const of = isHidden ? undefined : repositoryOrFolder(text, cwd);
-      return of === undefined ? [] : [[number, of] as const];
+      const place = isHidden ? undefined : repositoryOrFolder(text, cwd);
+      return place === undefined ? [] : [[number, place] as const];
     }),
   );
   const names = repositoryNames(repositories.values());
@@ -50,9 +50,9 @@ export function countedSessions(
     const owner = stored.get(root) ?? row;
     if (row.isHidden || owner.isHidden || row.startedOnly) continue;
     const { source } = owner;
-    const of = repositories.get(root);
+    const place = repositories.get(root);
     if (agent !== undefined && source !== agent) continue;
-    if (repository !== undefined && (of === undefined || !names.isMeant(of, repository))) continue;
+    if (repository !== undefined && (place === undefined || !names.isMeant(place, repository))) continue;
     if (session !== undefined && root !== session) continue;
     const card = cardOf(deps, source);
     const isReported = card?.tokens === "transcript" && (owner.isRead || !(owner.wasUsed || owner.namesUnread));
@@ -60,7 +60,7 @@ export function countedSessions(
       root,
       agent: source,
       name: `${source}/${owner.sessionId}`,
-      ...(of !== undefined && { repository: names.nameOf(of) }),
+      ...(place !== undefined && { repository: names.nameOf(place) }),
       firstMs: row.firstMs,
       isUsageUnknown: card?.callsModels !== false && !owner.hasUsage && !isReported,
     });

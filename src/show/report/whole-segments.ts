@@ -7,7 +7,7 @@ import { segmentsOf } from "#store/segments.ts";
 import type { StoredSession } from "#store/sessions.ts";
 
 /** A segment with its settled and its open part. */
-export interface WholeSegment {
+interface WholeSegment {
   /** Start and end are those of its root span, as if it ended now. */
   readonly segment: Segment;
   /** Sums of both parts. */

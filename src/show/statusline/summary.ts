@@ -21,7 +21,7 @@ export interface SessionCost {
   readonly cost: string;
 }
 
-export interface NamedLimit {
+interface NamedLimit {
   readonly agent: string;
   /** `5h`, `7d`. */
   readonly label: string;

@@ -11,13 +11,13 @@ import type { Database } from "#store/database.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { spansOf } from "../report/session-spans.ts";
 import { viewOf } from "../report/session-view.ts";
-import { spanDocument, toDocument } from "./data/document.ts";
-import { toExplanation } from "./data/explanation.ts";
+import { type SessionDocument, spanDocument, toDocument } from "./data/document.ts";
+import { type ExplanationDocument, toExplanation } from "./data/explanation.ts";
 import type { RowDeps } from "./data/rows.ts";
 import type { ViewDeps } from "./deps.ts";
-import type { ExplanationDocument, ExportedPage, SessionDocument } from "./wire/session.ts";
+import type { ExportedPage } from "./wire/documents.ts";
 
-export interface ExportDeps extends RowDeps, Pick<ViewDeps, "files"> {
+interface ExportDeps extends RowDeps, Pick<ViewDeps, "files"> {
   readonly settings: SpanSettings;
   /** How much the file contains, at most what is stored. */
   readonly level: CaptureLevel;
@@ -94,11 +94,10 @@ function exportedData(db: Database, stored: StoredSession, deps: ExportDeps): Ex
 function sessionAtLevel(document: SessionDocument, { level, protection }: ExportDeps): SessionDocument {
   const { redactName } = protection;
   const { row } = document;
-  const named = keepsNames(level) ? row : { ...row, repository: null, branch: null, folder: null, title: "" };
+  const named = keepsNames(level) ? row : { ...row, repository: null, repositoryName: null, folder: null, title: "" };
   return {
     ...document,
     traceUrl: null,
-    segments: document.segments.map((segment) => redactNames(segment, redactName)),
     row: redactNames(named, redactName),
   };
 }

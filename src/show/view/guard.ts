@@ -4,14 +4,14 @@ import { isLoopback } from "#kit/loopback.ts";
 import { suggest } from "#kit/suggest.ts";
 
 /** The parts of a request that decide on access. */
-export interface AccessRequest {
+interface AccessRequest {
   readonly method: string;
   /** As in the request line. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-export type AccessDecision =
+type AccessDecision =
   | { readonly kind: "pass" }
   /** The token is valid: set the cookie and redirect. `isFromOtherSite`: the user followed a link on another site. */
   | { readonly kind: "enter"; readonly cookie: string; readonly location: string; readonly isFromOtherSite: boolean }

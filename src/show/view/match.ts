@@ -1,7 +1,7 @@
 import type { SpanDocument } from "./wire/spans.ts";
 
 /** The parts of a span that a search reads. */
-export type SearchedSpan = Pick<SpanDocument, "traceId" | "spanId" | "attributes" | "events">;
+type SearchedSpan = Pick<SpanDocument, "traceId" | "spanId" | "attributes" | "events">;
 
 /**
  * Whether a span has an attribute whose name or value contains the term, case-insensitively; `name=value` compares both parts. Its own id

@@ -1,13 +1,13 @@
 import { readStore } from "#store/read-only.ts";
 import type { StoredSession } from "#store/sessions.ts";
-import { findSession } from "./data/document.ts";
+import { findSession, type SessionDocument } from "./data/document.ts";
+import type { homeOver } from "./data/home.ts";
+import type { SessionRow } from "./data/rows.ts";
+import type { listSessions } from "./data/sessions.ts";
 import type { ViewDeps } from "./deps.ts";
-import type { HomeDocument } from "./wire/home.ts";
-import type { SessionDocument } from "./wire/session.ts";
-import type { SessionList, SessionRow } from "./wire/sessions.ts";
 
 /** A document, with first prompt lines if it has rows of sessions. */
-export interface Prompted {
+interface Prompted {
   readonly document: object;
   /** False: not all could be read in time, so the next response can have more. */
   readonly isComplete: boolean;
@@ -28,7 +28,10 @@ export function promptAdder({
   return async (document) => {
     if (promptLines === undefined || !hasRows(document)) return { document, isComplete: true, hasMore: false };
     const rows = rowsOf(document);
-    const sessions = readStore(storePath, (db) => rows.flatMap((row) => findSession(db, row) ?? [])) ?? [];
+    const sessions =
+      readStore(storePath, (db) =>
+        rows.flatMap((row) => findSession(db, { source: row.source, sessionId: row.session_id }) ?? []),
+      ) ?? [];
     const wanted = sessions.filter(({ capture }) => capture !== "none");
     const unread = wanted.filter((session) => !isFresh(session));
     let read = 0;
@@ -38,8 +41,13 @@ export function promptAdder({
       for (const { id, lastMs } of unread) if (lines.has(id)) cache.set(id, { line: lines.get(id), lastMs });
       read = lines.size;
     }
-    const shown = new Map(wanted.map((session) => [keyOf(session), cache.get(session.id)?.line ?? null]));
-    const withPrompt = (row: SessionRow): SessionRow => ({ ...row, prompt: shown.get(keyOf(row)) ?? null });
+    const shown = new Map(
+      wanted.map((session) => [keyOf(session.source, session.sessionId), cache.get(session.id)?.line ?? null]),
+    );
+    const withPrompt = (row: SessionRow): SessionRow => ({
+      ...row,
+      prompt: shown.get(keyOf(row.source, row.session_id)) ?? null,
+    });
     const isComplete = wanted.every(isFresh);
     return { document: mapRows(document, withPrompt), isComplete, hasMore: read > 0 && !isComplete };
   };
@@ -53,7 +61,7 @@ interface Cached {
   readonly lastMs: number;
 }
 
-type WithRows = HomeDocument | SessionList | SessionDocument;
+type WithRows = ReturnType<typeof homeOver> | ReturnType<typeof listSessions> | SessionDocument;
 
 const KINDS: ReadonlySet<unknown> = new Set<WithRows["kind"]>(["home", "sessions", "session"]);
 
@@ -64,7 +72,7 @@ function mapRows(document: WithRows, map: (row: SessionRow) => SessionRow): With
     case "home":
       return {
         ...document,
-        running: document.running.map((one) => ({ ...one, row: map(one.row) })),
+        running: document.running.map((running) => ({ ...running, row: map(running.row) })),
         recent: document.recent.map(map),
       };
     case "sessions":
@@ -83,5 +91,4 @@ function rowsOf(document: WithRows): readonly SessionRow[] {
   return rows;
 }
 
-const keyOf = ({ source, sessionId }: Pick<SessionRow, "source" | "sessionId">): string =>
-  JSON.stringify([source, sessionId]);
+const keyOf = (source: string, sessionId: string): string => JSON.stringify([source, sessionId]);

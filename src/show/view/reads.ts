@@ -2,33 +2,30 @@ import { isPacked } from "#store/packed.ts";
 import { CHANGE_DIMENSIONS, DIMENSIONS, TIME_UNITS } from "../report/dimensions.ts";
 import { outlineOf } from "../report/session-view.ts";
 import { changesOver } from "./data/changes.ts";
-import { findSession, toDocument, toSpanDocument } from "./data/document.ts";
+import { findSession, searchSpans, toDocument, toSpanDocument } from "./data/document.ts";
 import { downloadOf } from "./data/download.ts";
 import { toExplanation } from "./data/explanation.ts";
 import { homeOver } from "./data/home.ts";
-import { searchSpans } from "./data/search-spans.ts";
 import { listSessions } from "./data/sessions.ts";
 import { toolsOver } from "./data/tools.ts";
 import { usageOver } from "./data/usage.ts";
 import { NO_SESSION, NO_SPAN, type Read, type Reading, whenChanged } from "./respond.ts";
-import { CHANGE_SORTS } from "./wire/changes.ts";
-import { SORTS } from "./wire/sessions.ts";
-import { SPLITS } from "./wire/usage.ts";
+import { CHANGE_SORTS, SORTS, SPLITS } from "./wire/params.ts";
 
-/** What the page can ask for, by the path below its address. */
-export const READS: Readonly<Record<string, Read>> = {
-  "/api/home": readHome,
-  "/api/sessions": readSessions,
-  "/api/session": readSession,
-  "/api/span": readSpan,
-  "/api/explain": readExplanation,
-  "/api/search": readSpanSearch,
-  "/api/usage": readUsage,
-  "/api/tools": readTools,
-  "/api/changes": readChanges,
-  "/api/report.csv": reportIn("csv"),
-  "/api/report.json": reportIn("json"),
-};
+/** What the page can ask for, by the path below `/api/`; the types of what it gets follow from this list. */
+export const READS = {
+  home: readHome,
+  sessions: readSessions,
+  session: readSession,
+  span: readSpan,
+  explain: readExplanation,
+  search: readSpanSearch,
+  usage: readUsage,
+  tools: readTools,
+  changes: readChanges,
+  "report.csv": reportIn("csv"),
+  "report.json": reportIn("json"),
+} satisfies Record<string, Read>;
 
 // --- internal ---
 
@@ -119,8 +116,8 @@ function readChanges({ db, params, deps }: Reading) {
   });
 }
 
-function reportIn(format: "csv" | "json"): Read {
-  return ({ db, params, deps }) => {
+function reportIn(format: "csv" | "json") {
+  return ({ db, params, deps }: Reading) => {
     const query = {
       ...params.texts("agent", "model", "repository", "timeZone"),
       ...params.times("sinceMs", "untilMs"),

@@ -1,5 +1,6 @@
 import type { SessionView } from "../report/session-view.ts";
-import type { ExplanationDocument, SessionDocument } from "./wire/session.ts";
+import type { SessionDocument } from "./data/document.ts";
+import type { ExplanationDocument } from "./data/explanation.ts";
 
 /** Limit for the memory of all bodies together; a session of 100,000 spans has 6 MB. */
 const MAX_CHARS = 24_000_000;
@@ -64,12 +65,12 @@ export class KnownBody {
 }
 
 /** A document that stays the same while its session has this tag. */
-export class Tagged {
-  readonly document: SessionDocument | ExplanationDocument;
+export class Tagged<T extends SessionDocument | ExplanationDocument = SessionDocument | ExplanationDocument> {
+  readonly document: T;
   readonly key: string;
   readonly tag: string;
 
-  constructor(document: Tagged["document"], key: string, tag: string) {
+  constructor(document: T, key: string, tag: string) {
     this.document = document;
     this.key = key;
     this.tag = tag;
@@ -77,6 +78,6 @@ export class Tagged {
 
   /** False for an open session: whether it is still open depends on the time, which the tag does not contain. */
   get canBeKept(): boolean {
-    return this.document.kind === "explanation" || this.document.row.end.state !== "open";
+    return this.document.kind === "explanation" || this.document.row.ending.state !== "open";
   }
 }

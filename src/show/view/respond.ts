@@ -4,8 +4,9 @@ import { type Database, StoreError } from "#store/database.ts";
 import { readStore } from "#store/read-only.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { type SessionView, viewOf } from "../report/session-view.ts";
-import { stampOf } from "./data/document.ts";
+import { type SessionDocument, stampOf } from "./data/document.ts";
 import { Download } from "./data/download.ts";
+import type { ExplanationDocument } from "./data/explanation.ts";
 import type { FilterValues } from "./data/filter-values.ts";
 import type { RowDeps } from "./data/rows.ts";
 import type { ViewDeps } from "./deps.ts";
@@ -13,7 +14,6 @@ import type { promptAdder } from "./prompts.ts";
 import { BadRequest, type QueryParams, queryParams } from "./query-params.ts";
 import { KnownBody, type RecentDocuments, Tagged } from "./recent-documents.ts";
 import { type ApiError, HAS_MORE, type NoStore } from "./wire/responses.ts";
-import type { ExplanationDocument, SessionDocument } from "./wire/session.ts";
 
 /** What all responses share. */
 export interface ResponseDeps extends ViewDeps {
@@ -61,11 +61,11 @@ export async function respond(context: Context, deps: ResponseDeps, read: Read):
 }
 
 /** The document about a session, unless the page has it already. */
-export function whenChanged(
+export function whenChanged<T extends SessionDocument | ExplanationDocument>(
   { context, db, deps: { recent, agents, settings } }: Reading,
   stored: StoredSession,
-  read: (view: () => SessionView) => SessionDocument | ExplanationDocument,
-): object | Missing {
+  read: (view: () => SessionView) => T,
+): Tagged<T> | KnownBody | typeof NOT_MODIFIED {
   // At another capture level the response has fewer names, and no prompt
   const stamp = `${stampOf(db, stored)} ${stored.capture}`;
   const tag = `"${createHash("sha256").update(stamp).digest("base64url")}"`;

@@ -52,7 +52,7 @@ function applyLevel(drain: CaptureContext, before: string | undefined): void {
   const { db } = drain;
   const level = drain.loaded.config.capture;
   writeMeta(db, LEVEL, level);
-  // Whatever the level was before: a store of an earlier version has names and no content
+  // Whatever the level was before: it may have names and no content
   if (!keepsNames(level)) {
     mergeStreams(db, METRIC_SHAPES, drain.now(), ({ attributes, resource }) =>
       attributesAtLevel(attributes, resource, level, ownNamesOf(drain)),

@@ -1,5 +1,5 @@
 import type { Attributes, SpanRecord } from "#core/model/telemetry.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { isOwnAgentType, reduceOrigin, reduceToolName } from "#core/rules/names.ts";
 import { attributesAtLevel, recordAtLevel } from "#core/telemetry/level.ts";
 import { VCS_REPOSITORY_NAME } from "#core/telemetry/semconv.ts";

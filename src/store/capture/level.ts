@@ -1,7 +1,7 @@
 import type { CaptureLevel } from "#core/model/capture.ts";
 import type { Counted } from "#core/model/telemetry.ts";
 import { keepsNames, stricter } from "#core/rules/capture.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { incrementAtLevel, type OwnNamesOf } from "#core/telemetry/level.ts";
 import type { StoredSession } from "../sessions.ts";
 import type { CaptureContext } from "./context.ts";

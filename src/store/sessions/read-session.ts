@@ -1,6 +1,6 @@
 import type { Agent } from "#core/model/agent.ts";
 import type { SessionFacts } from "#core/model/session.ts";
-import { cardOf, knownCardOf } from "#core/rules/card-of.ts";
+import { cardOf, knownCardOf } from "#core/rules/cards.ts";
 import type { SettledParents } from "#core/telemetry/span-parents.ts";
 import { spanKeyOf } from "#core/telemetry/spans.ts";
 import type { Database } from "../database.ts";

@@ -93,11 +93,11 @@ describe("a session whose transcript was named and not read", () => {
         const [stored] = findSessions(db, `of-${source}`, 1);
         if (stored === undefined) throw new Error(source);
         const idle = { nowMs: sender.nowMs, idleTimeoutMs: 1_800_000 };
-        expect(toRow(db, { agents, idle }, summarise(db, stored, { agents })).sums).toMatchObject({
-          modelCalls: null,
+        expect(toRow(db, { agents, idle }, summarise(db, stored, { agents })).totals).toMatchObject({
+          model_calls: null,
           input: null,
           output: null,
-          costNanoUsd: null,
+          cost_usd: null,
         });
       }
       const records = db

@@ -36,9 +36,17 @@ export const posixCommand = ({ posixProgram, posixArgs }: ProjectLine): string =
 export const startIfThere = (program: string, words: readonly string[]): string =>
   `[ ! -x ${program} ]||exec ${[program, ...words].join(" ")}`;
 
-/** The program that a line starts on Linux and macOS; `undefined` for other lines. */
+/**
+ * The same, but the shell reads the program itself instead of starting it, which saves a second shell; only in sh, bash, zsh, dash and
+ * ksh. dash passes no words to a file that it reads, so they are the shell's own, after the program. It reads a copy of the program, because
+ * where settings are shared, the program itself can be of a version that can only be started.
+ */
+export const readIfThere = (program: string, words: readonly string[]): string =>
+  `set -- ${[program, ...words].join(" ")};[ ! -r "$1.sh" ]||. "$1.sh";[ ! -x "$1" ]||exec "$@"`;
+
+/** The program that a line starts or reads on Linux and macOS; `undefined` for other lines. */
 export function posixProgramIn(line: string): string | undefined {
-  const [, quoted, plain] = /\[ ! -x (?:'((?:[^']|'\\'')*)'|(\S+)) \]/.exec(line) ?? [];
+  const [, quoted, plain] = /(?:^set --|\[ ! -x) (?:'((?:[^']|'\\'')*)'|(\S+?))[ ;]/.exec(line) ?? [];
   return quoted?.replaceAll("'\\''", "'") ?? plain;
 }
 

@@ -328,10 +328,9 @@ class Heads {
     this.#read = read;
   }
 
-  /** Whether a fingerprint matches this file. Older versions stored fingerprints of the first bytes only. */
+  /** Whether a fingerprint matches this file. */
   async isFrom(fingerprint: string | undefined, endBytes: number): Promise<boolean> {
-    if (fingerprint === undefined) return true;
-    return fingerprint === (fingerprint.includes(SEPARATOR) ? await this.whole(endBytes) : await this.#first(endBytes));
+    return fingerprint === undefined || fingerprint === (await this.whole(endBytes));
   }
 
   async whole(endBytes: number): Promise<string> {

@@ -67,7 +67,7 @@ export function blocksOf(
       new Map([...sources].map((source) => [source, reportedWindows(limits.get(source) ?? [], window)] as const)),
     ]),
   );
-  const all = [...reported.values()].flatMap((of) => [...of.values()].flat());
+  const all = [...reported.values()].flatMap((byAgent) => [...byAgent.values()].flat());
   const boundaries = all.flatMap(({ startMs, endMs }) => [startMs, endMs]);
   const { facts, undivided } = callFacts(db, { agents }, sessions, boundaries);
   const tables = WINDOWS.map((window): BlockTable => {
@@ -77,7 +77,7 @@ export function blocksOf(
       const windows = windowsOf(reported.get(window)?.get(agent) ?? [], times, WINDOW_MS[window]);
       return filled(windows, own)
         .filter(({ startMs, endMs }) => endMs > question.sinceMs && startMs < question.untilMs)
-        .map((one) => ({ agent, ...one }));
+        .map((block) => ({ agent, ...block }));
     });
     const withCosts = found.flatMap(({ agent, facts: own }) => (sumOf(own).costNanoUsd === undefined ? [] : agent));
     const subscribed = subscribedAgents([...new Set(withCosts)], subscriptions, question.untilMs);
@@ -102,11 +102,11 @@ type Filled = LimitWindow & { readonly facts: readonly CallFact[] };
 
 /** @param facts in order of time; each lies in one of the windows */
 function filled(windows: readonly LimitWindow[], facts: readonly CallFact[]): readonly Filled[] {
-  let at = 0;
+  let next = 0;
   return windows.map((window) => {
-    const first = at;
-    while ((facts[at]?.timeMs ?? Number.POSITIVE_INFINITY) < window.endMs) at++;
-    return { ...window, facts: facts.slice(first, at) };
+    const first = next;
+    while ((facts[next]?.timeMs ?? Number.POSITIVE_INFINITY) < window.endMs) next++;
+    return { ...window, facts: facts.slice(first, next) };
   });
 }
 

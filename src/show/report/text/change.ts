@@ -62,7 +62,7 @@ export function commitTexts(commits: readonly KnownCommit[], limit: number): str
 }
 
 /** What became of a commit: `merged as 3f2a1b9c0d (squash)`. */
-export function fateText(outcome: KnownCommit["outcome"]): string {
+function fateText(outcome: KnownCommit["outcome"]): string {
   if (outcome === undefined) return "not checked yet";
   const { fate, reason, rewritten, revertedBy, landingPull } = outcome;
   if (fate === "unknown") return reason === undefined ? "fate unknown" : `fate unknown: ${printable(reason)}`;

@@ -4,8 +4,8 @@ import { costText, duration, percentOf, plural, tokensText } from "#kit/text/fig
 import { type Column, table } from "#kit/text/table.ts";
 import { printable, type Terminal, widthOf } from "#kit/text/terminal.ts";
 import type { Explanation } from "../explain.ts";
+import type { TimePart } from "../explain-time.ts";
 import { describeCause } from "../finding.ts";
-import type { TimePart } from "../time-parts.ts";
 import { toolTitle } from "../tool-title.ts";
 
 /** The parts of the session's time, in a fixed order; their sum is the whole. */
@@ -60,9 +60,9 @@ export function* moneyTable({ money }: Explanation, terminal: Terminal): Generat
   /** The largest parts of one grouping; a single part that is the whole is left out. */
   const cut = <T>(
     group: string,
-    all: readonly { readonly of: T; readonly sums: CallSums }[],
+    all: readonly { readonly part: T; readonly sums: CallSums }[],
     most: number,
-    name: (of: T) => string,
+    name: (part: T) => string,
     least = 2,
   ): readonly Row[] =>
     all.length < least
@@ -70,12 +70,12 @@ export function* moneyTable({ money }: Explanation, terminal: Terminal): Generat
       : all
           .toSorted((a, b) => (measure(b.sums) ?? 0) - (measure(a.sums) ?? 0))
           .slice(0, most)
-          .map(({ of, sums }, i) => ({ ...row(name(of), sums), group: i === 0 ? group : "" }));
+          .map(({ part, sums }, i) => ({ ...row(name(part), sums), group: i === 0 ? group : "" }));
   const cuts: readonly Row[] = [
     ...cut("turn", money.turns, 3, (turn) => (turn === 0 ? "none" : String(turn))),
     ...cut("model", money.models, 2, (model) => printable(model ?? "(unnamed)")),
-    ...cut("thread", money.threads, 3, (of) =>
-      of.subagent ? `subagent${of.type === undefined ? "s" : ` ${printable(of.type)}`}` : "main",
+    ...cut("thread", money.threads, 3, (thread) =>
+      thread.subagent ? `subagent${thread.type === undefined ? "s" : ` ${printable(thread.type)}`}` : "main",
     ),
     ...cut("after", money.causes, 3, describeCause),
     ...cut("MCP", money.mcpServers, 2, printable, 1),

@@ -1,12 +1,13 @@
 import { describePrices } from "#core/telemetry/cost.ts";
-import { localTime } from "#kit/text/figures.ts";
+import { localTime, plural } from "#kit/text/figures.ts";
 import { flow, type Piece, printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import type { Explanation } from "../explain.ts";
 import { findingsOf } from "../findings.ts";
 import { listPriceNote } from "../list-price.ts";
+import type { SessionChange, SessionResults } from "../session-results.ts";
 import { unknownsOf } from "../unknowns.ts";
+import { commitTexts, KINDS } from "./change.ts";
 import { moneyTable, timeTable } from "./explain-tables.ts";
-import { resultSentences } from "./session-results.ts";
 
 /** An explanation for people: what the session led to, findings, where the time went, where the money went, notes. @param title the agent's */
 export function* explanationLines(explanation: Explanation, title: string, terminal: Terminal): Generator<string> {
@@ -52,4 +53,36 @@ function identity({ view }: Explanation, title: string): readonly (readonly Piec
     [{ text: printable(stored.sessionId) }],
     [{ text: `started ${localTime(segments[0]?.startMs ?? stored.firstMs)}` }],
   ];
+}
+
+/** What a session led to, in at most four sentences; none if nothing is known. */
+function resultSentences({ commits, changes }: SessionResults): readonly string[] {
+  const made = commits.filter(({ certainty }) => certainty === "observed");
+  const inferred = commits.filter(({ certainty }) => certainty === "inferred");
+  const created = changes.filter(({ isCreated }) => isCreated);
+  const others = changes.filter(({ isCreated }) => !isCreated);
+  return [
+    ...(made.length === 0 ? [] : [`It made ${plural(made.length, "commit")}: ${commitTexts(made, MAX_NAMES)}.`]),
+    ...(inferred.length === 0
+      ? []
+      : [
+          `${plural(inferred.length, "commit")} appeared while its tools ran and may be somebody else's: ${commitTexts(inferred, MAX_NAMES)}.`,
+        ]),
+    ...(created.length === 0 ? [] : [`It created ${namesOf(created)}.`]),
+    ...(others.length === 0 ? [] : [`Its work counts for ${namesOf(others)}.`]),
+  ];
+}
+
+/** Of each sentence. */
+const MAX_NAMES = 3;
+
+function namesOf(changes: readonly SessionChange[]): string {
+  const names = changes
+    .slice(0, MAX_NAMES)
+    .map(
+      ({ kind, name, certainty }) =>
+        `${kind === "issue" ? "issue" : KINDS[kind]} ${printable(name)}${certainty === "inferred" ? " (inferred)" : ""}`,
+    );
+  const more = changes.length - names.length;
+  return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

@@ -1,5 +1,5 @@
 import type { Agent } from "#core/model/agent.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { costText, plural, tokensText } from "#kit/text/figures.ts";
 import { flow, type Piece, printable, type Terminal } from "#kit/text/terminal.ts";
 import { startOfDay } from "#kit/text/times.ts";

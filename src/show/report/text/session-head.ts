@@ -15,14 +15,13 @@ import {
 } from "#kit/text/figures.ts";
 import { type Piece, printable } from "#kit/text/terminal.ts";
 import { hasUsage } from "../call-totals.ts";
-import { hiddenCalls } from "../hidden-calls.ts";
 import { LIST_PRICE } from "../list-price.ts";
 import { endOfSegment, type Idle } from "../session-end.ts";
 import { activeMs } from "../session-summary.ts";
-import type { SessionView } from "../session-view.ts";
+import { hiddenCalls, type SessionView } from "../session-view.ts";
 
 /** One fact of a line: `flow` joins them. */
-export type Part = readonly Piece[];
+type Part = readonly Piece[];
 
 /** Agent, repository, session id. @param title the agent's */
 export function identity({ stored, facts }: SessionView, title: string): readonly Part[] {
@@ -40,7 +39,7 @@ export function identity({ stored, facts }: SessionView, title: string): readonl
 export function life({ stored, segments, workMs }: SessionView, idle: Idle): readonly Part[] {
   return [
     plain(`started ${localTime(segments[0]?.startMs ?? stored.firstMs)}`),
-    ...(workMs === undefined ? [] : [plain(`${duration(workMs)} at work`)]),
+    plain(`${duration(workMs)} at work`),
     plain(`open ${duration(activeMs(segments))}`),
     ending(segments.at(-1), idle),
   ];
@@ -109,10 +108,10 @@ export function agentReported({ reported, sums }: SessionView): readonly Part[] 
 }
 
 /** The line above the waterfall of a segment. */
-export function segmentTitle(segment: Segment, of: number, idle: Idle): readonly Part[] {
+export function segmentTitle(segment: Segment, segmentCount: number, idle: Idle): readonly Part[] {
   const { ordinal, startOrigin, startMs } = segment;
   return [
-    [{ text: `segment ${ordinal + 1} of ${of}`, style: "bold" }],
+    [{ text: `segment ${ordinal + 1} of ${segmentCount}`, style: "bold" }],
     ...(startOrigin === undefined ? [] : [plain(printable(startOrigin))]),
     plain(localTime(startMs)),
     plain(`open ${duration(activeMs([segment]))}`),

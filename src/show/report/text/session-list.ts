@@ -9,7 +9,7 @@ import { failedCalls, type SessionSummary, toolCallCount } from "../session-summ
 import { type SessionTitle, shortTitle } from "../session-title.ts";
 
 /** A session of the list. */
-export interface ListedSummary extends SessionSummary {
+interface ListedSummary extends SessionSummary {
   /** `undefined`: titles are off. */
   readonly title: SessionTitle | undefined;
 }
@@ -71,7 +71,7 @@ function columnsFor(
       title: "duration",
       rank: 3,
       align: "right",
-      cell: ({ workMs }) => (workMs === undefined ? "?" : duration(workMs)),
+      cell: ({ workMs }) => duration(workMs),
     },
     {
       title: "end",
@@ -118,9 +118,9 @@ function shortIds(ids: readonly string[]): (id: string) => string {
 }
 
 function repository({ stored, facts }: SessionSummary): string {
-  const of = facts.repository ?? repositoryOrFolder(undefined, stored.cwd);
-  if (of === undefined) return "";
-  return printable(`${of.name}${of.branch === undefined ? "" : `@${of.branch}`}`);
+  const place = facts.repository ?? repositoryOrFolder(undefined, stored.cwd);
+  if (place === undefined) return "";
+  return printable(`${place.name}${place.branch === undefined ? "" : `@${place.branch}`}`);
 }
 
 const modelCalls = (sums: SessionSummary["sums"], facts: SessionSummary["facts"]): string =>

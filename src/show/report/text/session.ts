@@ -1,5 +1,5 @@
 import type { Agent } from "#core/model/agent.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { flow, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import type { Database } from "#store/database.ts";
 import { settledSpans } from "#store/settled-spans.ts";
@@ -11,7 +11,7 @@ import { waterfall } from "../waterfall/waterfall.ts";
 import { agentReported, hidden, identity, life, segmentTitle, totals } from "./session-head.ts";
 
 /** What a session is shown with. */
-export interface SessionTexts {
+interface SessionTexts {
   readonly agents: readonly Agent[];
   readonly idle: Idle;
   /** Its title, `printable`; empty: none. */

@@ -1,5 +1,5 @@
 import type { Agent } from "#core/model/agent.ts";
-import { agentWithPrefix, meantAgent } from "#core/rules/meant-agent.ts";
+import { agentWithPrefix, meantAgent } from "#core/rules/cards.ts";
 import { nearest } from "#kit/nearest.ts";
 import { printable } from "#kit/text/terminal.ts";
 import { UserError } from "#kit/user-error.ts";

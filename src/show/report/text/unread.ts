@@ -56,10 +56,10 @@ export const unreadJson = (unread: Unread | undefined) => ({
 export function unreadText({ transcripts, allow }: Unread): string {
   const sources = [...new Set(transcripts.map(({ session }) => session.source))].map(printable).join(", ");
   const n = transcripts.length;
-  const of = n === MAX_CHECKED ? `at least ${n} sessions` : plural(n, "session");
+  const sessions = n === MAX_CHECKED ? `at least ${n} sessions` : plural(n, "session");
   const remedy =
     allow === undefined ? "" : `. To read ${n === 1 ? "it" : "them"}: ${printable(allow)}, then ${suggest("drain")}`;
-  return `tokens unknown: the transcript of ${of} (${sources}) was not read: ${printable(transcripts[0]?.reason ?? "")}${remedy}`;
+  return `tokens unknown: the transcript of ${sessions} (${sources}) was not read: ${printable(transcripts[0]?.reason ?? "")}${remedy}`;
 }
 
 // --- internal ---

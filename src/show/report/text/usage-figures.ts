@@ -4,8 +4,7 @@ import type { Column } from "#kit/text/table.ts";
 import { hasUsage } from "../call-totals.ts";
 import type { Dimension } from "../dimensions.ts";
 import type { UsageRow } from "../usage-row.ts";
-import type { UsageLine } from "./usage-line.ts";
-import type { Measure } from "./usage-measure.ts";
+import type { Measure, UsageLine } from "./usage-measure.ts";
 
 /** The figures of a usage table: tokens, cost and counts, or the figures of tools. */
 export function figureColumns(

@@ -5,7 +5,7 @@ import { mondayOf } from "../buckets.ts";
 import type { Dimension } from "../dimensions.ts";
 import { toolTitle } from "../tool-title.ts";
 import type { UsageRow } from "../usage-row.ts";
-import type { UsageLine } from "./usage-line.ts";
+import type { UsageLine } from "./usage-measure.ts";
 import { TIMES } from "./usage-order.ts";
 
 /** The columns on the left: what each row is grouped by. */
@@ -118,7 +118,7 @@ function distinctNames(names: readonly string[], room: number): (name: string) =
     const length = distinctLength(names, cut);
     return (name: string): string => printable(cut(name, length));
   });
-  const widest = shortened.map((of) => names.reduce((width, name) => Math.max(width, widthOf(of(name))), 0));
+  const widest = shortened.map((shorten) => names.reduce((width, name) => Math.max(width, widthOf(shorten(name))), 0));
   const [byBeginning = printable, byEnd = printable] = shortened;
   return (widest[0] ?? 0) > room && (widest[1] ?? 0) < (widest[0] ?? 0) ? byEnd : byBeginning;
 }

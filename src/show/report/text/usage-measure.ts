@@ -16,7 +16,16 @@ export const TITLES: Readonly<Record<Measure, string>> = { cost: "cost", tokens:
 /** Cost; tokens where most calls have no known price; calls for tools. */
 export function measureOf(by: readonly Dimension[], rows: readonly UsageRow[]): Measure {
   if (by.includes("tool")) return "tools";
-  const sum = (of: (row: UsageRow) => number): number => rows.reduce((n, row) => n + of(row), 0);
+  const sum = (figureOf: (row: UsageRow) => number): number => rows.reduce((n, row) => n + figureOf(row), 0);
   const calls = sum((row) => row.calls?.modelCalls ?? 0);
   return calls > 0 && sum((row) => row.calls?.unpricedCalls ?? 0) * 2 > calls ? "tokens" : "cost";
+}
+
+/** One line of the usage table. */
+export interface UsageLine {
+  readonly row: UsageRow;
+  /** Number of empty lines that this line replaces. */
+  readonly skipped?: number;
+  readonly keys: readonly string[];
+  readonly isTotal: boolean;
 }

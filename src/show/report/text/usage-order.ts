@@ -32,8 +32,8 @@ const sizeOf = (rows: readonly UsageRow[]): readonly number[] => [
   sum(rows, (row) => row.sessions),
 ];
 
-const sum = (rows: readonly UsageRow[], of: (row: UsageRow) => number): number =>
-  rows.reduce((n, row) => n + of(row), 0);
+const sum = (rows: readonly UsageRow[], figureOf: (row: UsageRow) => number): number =>
+  rows.reduce((n, row) => n + figureOf(row), 0);
 
 const compare = (a: readonly number[], b: readonly number[]): number =>
   b.map((n, i) => n - (a[i] ?? 0)).find((difference) => difference !== 0) ?? 0;

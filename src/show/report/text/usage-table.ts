@@ -7,8 +7,7 @@ import type { Dimension } from "../dimensions.ts";
 import type { UsageRow } from "../usage-row.ts";
 import { failuresOf, figureColumns } from "./usage-figures.ts";
 import { keyColumns, keyTexts } from "./usage-keys.ts";
-import type { UsageLine } from "./usage-line.ts";
-import { MEASURES, measureOf, TITLES } from "./usage-measure.ts";
+import { MEASURES, measureOf, TITLES, type UsageLine } from "./usage-measure.ts";
 
 /**
  * Rows as a table with one bar each, never wider than the terminal. Bars show cost; tokens where most of the cost is

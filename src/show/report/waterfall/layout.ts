@@ -4,7 +4,7 @@ import type { Axis } from "./axis.ts";
 import type { FigureKey, Row } from "./rows.ts";
 
 /** How many columns each part of a line takes. */
-export interface Layout {
+interface Layout {
   readonly label: number;
   /** 0: no bars. */
   readonly bar: number;

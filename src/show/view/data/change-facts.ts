@@ -1,11 +1,23 @@
 import type { StoredCommit } from "#core/model/changes.ts";
-import { KEPT_AFTER_DAYS } from "#core/model/outcomes.ts";
+import { type Fate, KEPT_AFTER_DAYS } from "#core/model/outcomes.ts";
 import { isNotedBranch } from "#core/rules/change-facts.ts";
 import { storedChanges, storedCommits } from "#store/changes.ts";
 import type { Database } from "#store/database.ts";
 import { type OutcomeFigures, outcomeFigures, outcomeReader } from "#store/outcome-summary.ts";
 import { nameOfChange } from "../../report/attribution.ts";
-import type { ChangeOutcome } from "../wire/changes.ts";
+
+/** What became of the commits of a change. */
+export interface ChangeOutcome {
+  readonly commits: number;
+  /** Commits that were not checked yet. */
+  readonly unchecked: number;
+  readonly fates: Readonly<Record<Fate, number>>;
+  readonly rewritten: number;
+  /** Lines that are kept, after the longest known time; `null`: unknown. */
+  readonly kept: { readonly days: number; readonly written: number; readonly kept: number } | null;
+  /** For a single commit: the commit that reverted it, the one that has its patch now, or why its fate is unknown. */
+  readonly note: string | null;
+}
 
 /** What is stored of commits and changes themselves, by the names that figures have. */
 export class ChangeFacts {
@@ -15,17 +27,17 @@ export class ChangeFacts {
 
   constructor(db: Database) {
     this.#outcomesOf = outcomeReader(db);
-    for (const one of storedCommits(db)) {
-      if (this.#commits.get(one.commit)?.push(one) === undefined) this.#commits.set(one.commit, [one]);
+    for (const stored of storedCommits(db)) {
+      if (this.#commits.get(stored.commit)?.push(stored) === undefined) this.#commits.set(stored.commit, [stored]);
     }
     const ends = lastActivities(db);
-    for (const one of storedChanges(db).toReversed()) {
-      const name = nameOfChange(one);
+    for (const change of storedChanges(db).toReversed()) {
+      const name = nameOfChange(change);
       const known = this.#changes.get(name);
-      const url = known?.url ?? (isWebAddress(one.url) ? one.url : null);
+      const url = known?.url ?? (isWebAddress(change.url) ? change.url : null);
       // A branch that a transcript names counts until the session's next branch, or else until its last activity
-      const lastMs = isNotedBranch(one) ? (ends.get(one.session) ?? one.timeMs) : one.timeMs;
-      if (isNotedBranch(one)) ends.set(one.session, one.timeMs);
+      const lastMs = isNotedBranch(change) ? (ends.get(change.session) ?? change.timeMs) : change.timeMs;
+      if (isNotedBranch(change)) ends.set(change.session, change.timeMs);
       this.#changes.set(name, { lastMs: Math.max(lastMs, known?.lastMs ?? 0), url });
     }
   }
@@ -68,7 +80,7 @@ const lastActivities = (db: Database): Map<number, number> =>
   );
 
 function longestKept(kept: OutcomeFigures["kept"]): ChangeOutcome["kept"] {
-  const days = KEPT_AFTER_DAYS.findLast((one) => kept[one].written > 0);
+  const days = KEPT_AFTER_DAYS.findLast((after) => kept[after].written > 0);
   return days === undefined ? null : { days, ...kept[days] };
 }
 

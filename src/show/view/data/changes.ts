@@ -2,23 +2,16 @@ import { sumKnown } from "#kit/known.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import type { StoredSession } from "#store/sessions.ts";
-import type { Dimension } from "../../report/dimensions.ts";
+import type { ChangeDimension, Dimension } from "../../report/dimensions.ts";
 import { inReadingOrder } from "../../report/text/usage-order.ts";
 import { usageByGroupings } from "../../report/usage.ts";
 import type { UsageRow } from "../../report/usage-row.ts";
-import type {
-  ChangeDimension,
-  ChangePart,
-  ChangeRow,
-  ChangeSort,
-  ChangesDocument,
-  SessionChange,
-} from "../wire/changes.ts";
-import type { UsageFigures } from "../wire/figures.ts";
+import type { ChangeSort } from "../wire/params.ts";
 import { ChangeFacts } from "./change-facts.ts";
-import { type FiguresDeps, type FiguresQuery, figuresOf, firstMs, nameOfKey } from "./figures.ts";
+import { type FiguresDeps, type FiguresQuery, firstMs, nameOfKey } from "./figures.ts";
+import { figuresOf, type UsageFigures } from "./rows.ts";
 
-export interface ChangesQuery extends Omit<FiguresQuery, "model"> {
+interface ChangesQuery extends Omit<FiguresQuery, "model"> {
   readonly by: ChangeDimension;
   /** Only work of this session, by its number in the store. */
   readonly session?: number;
@@ -38,12 +31,12 @@ export function changesOver(
   db: Database,
   deps: FiguresDeps,
   { nowMs: _, key, text, sort, limit, ...query }: ChangesQuery,
-): ChangesDocument {
+) {
   const { by } = query;
   const sinceMs = query.sinceMs ?? firstMs(db) ?? 0;
   const facts = new ChangeFacts(db);
   const { total, without, changes } = figuresByChange(db, deps, facts, { ...query, sinceMs });
-  const matching = changes.filter((one) => (key === undefined || one.name === key) && contains(one, text));
+  const matching = changes.filter((change) => (key === undefined || change.name === key) && contains(change, text));
   if (sort === "recent") matching.sort((a, b) => (b.timeMs ?? 0) - (a.timeMs ?? 0));
   const shown = matching.slice(0, limit);
   const sessionNames = namesOfSessions(
@@ -51,41 +44,48 @@ export function changesOver(
     shown.flatMap(({ sessions }) => valuesOf(sessions, "session")),
   );
   return {
-    kind: "changes",
+    kind: "changes" as const,
     by,
     sinceMs,
-    rows: shown.map(
-      ({ name, row, repositories, agents, timeMs, commits, sessions }): ChangeRow => ({
-        key: name,
-        url: facts.urlOf(name),
-        certainty: row.certainty ?? "inferred",
-        repositories,
-        agents,
-        timeMs,
-        figures: figuresOf(row),
-        outcome: facts.outcomeOf(commits),
-        sessions: inReadingOrder(["session"], sessions).flatMap((part): readonly ChangePart[] => {
-          const session = sessionNames.get(part.key.session ?? "");
-          if (session === undefined) return [];
-          return [{ ...session, agent: nameOfKey(deps, "agent", session.source) ?? "", figures: figuresOf(part) }];
-        }),
+    /** In the requested order, at most the requested number. */
+    rows: shown.map(({ name, row, repositories, agents, timeMs, commits, sessions }) => ({
+      /** Id of the commit, `acme/shop#12`, `SHOP-12`, name of the branch. */
+      key: name,
+      /** Address of the pull request; `null`: unknown, or it has none. */
+      url: facts.urlOf(name),
+      certainty: row.certainty ?? "inferred",
+      /** Display names; empty: unknown. */
+      repositories,
+      /** Agents by name. */
+      agents,
+      /** Time of the commit, or when the change was seen last. */
+      timeMs,
+      figures: figuresOf(row),
+      /** `null`: no commit of it is known. */
+      outcome: facts.outcomeOf(commits),
+      /** The most expensive first. Their figures add up to those of the row. */
+      sessions: inReadingOrder(["session"], sessions).flatMap((part) => {
+        const session = sessionNames.get(part.key.session ?? "");
+        if (session === undefined) return [];
+        return [{ ...session, agent: nameOfKey(deps, "agent", session.source) ?? "", figures: figuresOf(part) }];
       }),
-    ),
+    })),
+    /** Number of changes, also beyond the limit. */
     rowCount: matching.length,
+    /** Cost of all changes; with that of `without` it adds up to that of `total`. */
     withCost: costOf(changes.map(({ row }) => figuresOf(row))),
+    /** Work that led to no change that is known; `null`: there is none. */
     without: without === undefined ? null : figuresOf(without),
+    /** All work of the period; `null`: there is none. */
     total: total === undefined ? null : figuresOf(total),
+    /** What became of all commits of the rows. */
     outcome: facts.outcomeOf(changes.flatMap(({ commits }) => commits)),
     choices: deps.filterValues(db).choices,
   };
 }
 
 /** The changes of one session and its commits, the most expensive first. */
-export function changesOfSession(
-  db: Database,
-  deps: Pick<SessionSource, "agents">,
-  { id }: Pick<StoredSession, "id">,
-): readonly SessionChange[] {
+export function changesOfSession(db: Database, deps: Pick<SessionSource, "agents">, { id }: Pick<StoredSession, "id">) {
   const groupings = ["change", "commit"] as const;
   const found = usageByGroupings(
     db,
@@ -94,10 +94,9 @@ export function changesOfSession(
     groupings.map((by) => [by]),
   );
   return groupings.flatMap((by, i) =>
-    inReadingOrder([by], found[i] ?? []).flatMap((row): readonly SessionChange[] => {
+    inReadingOrder([by], found[i] ?? []).flatMap((row) => {
       const key = row.key[by] ?? null;
-      const { costNanoUsd } = figuresOf(row).sums;
-      return key === null ? [] : [{ by, key, certainty: row.certainty ?? "inferred", costNanoUsd }];
+      return key === null ? [] : [{ by, key, certainty: row.certainty ?? "inferred" }];
     }),
   );
 }
@@ -180,11 +179,11 @@ const valuesOf = (rows: readonly UsageRow[] = [], dimension: Dimension): readonl
   ...new Set(rows.flatMap(({ key }) => key[dimension] ?? [])),
 ];
 
-function costOf(all: readonly UsageFigures[]): ChangesDocument["withCost"] {
-  const costs = all.map(({ sums }) => sums.costNanoUsd);
+function costOf(all: readonly UsageFigures[]): Pick<UsageFigures, "cost_usd" | "costIsLowerBound"> {
+  const costs = all.map(({ cost_usd }) => cost_usd);
   return {
-    costNanoUsd: all.length === 0 ? 0 : (sumKnown(costs.map((cost) => cost ?? undefined)) ?? null),
-    costIsLowerBound: costs.includes(null) || all.some(({ sums }) => sums.costIsLowerBound),
+    cost_usd: all.length === 0 ? 0 : (sumKnown(costs.map((cost) => cost ?? undefined)) ?? null),
+    costIsLowerBound: costs.includes(null) || all.some(({ costIsLowerBound }) => costIsLowerBound),
   };
 }
 

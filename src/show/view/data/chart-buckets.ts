@@ -2,7 +2,7 @@ import { bucketsBetween, compareBuckets } from "../../report/buckets.ts";
 import type { TimeUnit } from "../../report/dimensions.ts";
 import type { UsageRow } from "../../report/usage-row.ts";
 
-export interface ChartPeriod {
+interface ChartPeriod {
   readonly sinceMs: number;
   readonly untilMs: number;
   readonly unit: TimeUnit;

@@ -1,66 +1,38 @@
 import type { SpanRecord } from "#core/model/telemetry.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
+import { plural } from "#kit/text/figures.ts";
 import type { SessionSpan } from "../../report/session-spans.ts";
 import { toolTitle } from "../../report/tool-title.ts";
 import { type RowCall, type RowFigures, rowFigures, type SumPlace, sumPlace } from "../../report/waterfall/row-sums.ts";
 import { isPrompted, numberAt, textAt } from "../../report/waterfall/shown-span.ts";
 import { inTreeOrder } from "../../report/waterfall/tree.ts";
-import { FLAG, SPAN_KINDS, type SpanColumns, type SpanKind } from "../wire/spans.ts";
+import { FLAG, SPAN_KINDS, type SpanCells, type SpanColumns, type SpanKind } from "../wire/spans.ts";
 
 /** Converts the spans of all segments of a session for the waterfall. @param calls all calls of the session, for the figures */
 export function toColumns(spans: Iterable<SessionSpan>, calls: Iterable<RowCall>): SpanColumns {
   // Reduced one by one, so that the records of a long session are never in memory together
-  const nodes = inTreeOrder(Array.from(spans, toCells));
-  const figures = rowFigures(nodes, calls);
-  const baseMs = nodes.reduce((ms, { span }) => Math.min(ms, span.startMs), Infinity);
-  const segments = nodes.filter(({ span }) => span.kind === "session").length;
+  const nodes = inTreeOrder(Array.from(spans, toShown));
+  const baseMs = nodes.length === 0 ? 0 : nodes.reduce((ms, { span }) => Math.min(ms, span.startMs), Infinity);
   const strings = new StringTable();
-  const columns = {
-    label: [] as number[],
-    detail: [] as number[],
-    kind: [] as number[],
-    depth: [] as number[],
-    startMs: [] as number[],
-    durationMs: [] as number[],
-    flags: [] as number[],
-    calls: [] as number[],
-    input: [] as (number | null)[],
-    output: [] as (number | null)[],
-    costNanoUsd: [] as (number | null)[],
-  };
-  const ids: string[] = [];
-  let turn = 0;
-  for (const [index, { span, depth }] of nodes.entries()) {
-    const { kind, startMs, endMs } = span;
-    const shown = figures[index];
-    if (shown === undefined) continue;
-    if (span.isPrompted) turn++;
-    ids.push(span.spanId);
-    columns.label.push(strings.indexOf(labelOf(span, turn, segments)));
-    columns.detail.push(strings.indexOf(span.detail));
-    columns.kind.push(SPAN_KINDS.indexOf(kind));
-    columns.depth.push(depth);
-    columns.startMs.push(toMicros(startMs - baseMs));
-    columns.durationMs.push(toMicros(Math.max(0, endMs - startMs)));
-    columns.flags.push(span.flags | figureFlags(shown));
-    columns.calls.push(shown.calls);
-    columns.input.push(shown.input);
-    columns.output.push(shown.output);
-    columns.costNanoUsd.push(shown.costNanoUsd);
-  }
+  const labels = labelsOf(nodes.map(({ span }) => span));
+  const rows = rowFigures(nodes, calls).map((figures, i): Row => {
+    const { span, depth } = nodes[i] as (typeof nodes)[number];
+    const [label, detail] = [strings.indexOf(labels[i] ?? ""), strings.indexOf(span.detail)];
+    return { span, depth, figures, baseMs, label, detail };
+  });
   return {
     count: nodes.length,
-    baseMs: nodes.length === 0 ? 0 : baseMs,
-    ids: ids.join(""),
+    baseMs,
+    ids: nodes.map(({ span }) => span.spanId).join(""),
     strings: strings.all,
-    ...columns,
+    ...columnsOf(rows),
   };
 }
 
 // --- internal ---
 
-/** What the waterfall shows of one span, and its place in the tree. */
-interface Cells extends SumPlace {
+/** What the waterfall shows of one span by itself, and its place in the tree. */
+interface Shown extends SumPlace {
   readonly kind: SpanKind;
   /** The span's name without the operation, which its kind already shows. */
   readonly name: string;
@@ -70,7 +42,33 @@ interface Cells extends SumPlace {
   readonly flags: number;
 }
 
-function toCells(span: SessionSpan): Cells {
+/** A line of the waterfall. */
+interface Row {
+  readonly span: Shown;
+  readonly depth: number;
+  /** Of the span and everything inside it. */
+  readonly figures: RowFigures;
+  readonly baseMs: number;
+  /** Indexes of its texts. */
+  readonly label: number;
+  readonly detail: number;
+}
+
+const columnsOf = (rows: readonly Row[]): Pick<SpanColumns, keyof SpanCells> => ({
+  label: rows.map(({ label }) => label),
+  detail: rows.map(({ detail }) => detail),
+  kind: rows.map(({ span }) => SPAN_KINDS.indexOf(span.kind)),
+  depth: rows.map(({ depth }) => depth),
+  startMs: rows.map(({ span, baseMs }) => toMicros(span.startMs - baseMs)),
+  durationMs: rows.map(({ span }) => toMicros(Math.max(0, span.endMs - span.startMs))),
+  flags: rows.map(({ span, figures }) => span.flags | figureFlags(figures)),
+  calls: rows.map(({ figures }) => figures.calls),
+  input: rows.map(({ figures }) => figures.input),
+  output: rows.map(({ figures }) => figures.output),
+  costNanoUsd: rows.map(({ figures }) => figures.costNanoUsd),
+});
+
+function toShown(span: SessionSpan): Shown {
   const { record } = span;
   const kind = kindOf(record);
   return {
@@ -79,7 +77,7 @@ function toCells(span: SessionSpan): Cells {
     name: nameOf(record, kind),
     ordinal: kind === "session" ? (numberAt(record, semconv.OPENHOOK_SEGMENT) ?? 0) : 0,
     isPrompted: kind === "turn" && isPrompted(record),
-    detail: detailsOf(record, kind, span.open).join(", "),
+    detail: [...detailsOf(span, kind)].join(", "),
     flags: flagsOf(span),
   };
 }
@@ -102,13 +100,18 @@ const toMicros = (ms: number): number => Math.round(ms * 1000) / 1000;
 
 const kindOf = (record: SpanRecord): SpanKind => {
   const kind = textAt(record, semconv.OPENHOOK_SPAN_KIND);
-  return SPAN_KINDS.find((one) => one === kind) ?? "other";
+  return SPAN_KINDS.find((known) => known === kind) ?? "other";
 };
 
-function labelOf({ kind, name, ordinal, isPrompted }: Cells, turn: number, segments: number): string {
-  if (kind === "session") return segments === 1 ? "Session" : `Segment ${ordinal + 1}`;
-  if (kind === "turn") return isPrompted ? `Turn ${turn}` : "Turn, continued";
-  return name;
+/** Turns are counted in the order of the waterfall; segments have numbers if there are several. */
+function labelsOf(spans: readonly Shown[]): readonly string[] {
+  const segments = spans.filter(({ kind }) => kind === "session").length;
+  let turn = 0;
+  return spans.map(({ kind, name, ordinal, isPrompted }) => {
+    if (kind === "session") return segments === 1 ? "Session" : `Segment ${ordinal + 1}`;
+    if (kind === "turn") return isPrompted ? `Turn ${++turn}` : "Turn, continued";
+    return name;
+  });
 }
 
 function nameOf(record: SpanRecord, kind: SpanKind): string {
@@ -116,21 +119,23 @@ function nameOf(record: SpanRecord, kind: SpanKind): string {
   return kind === "tool_call" ? toolTitle(name, textAt(record, semconv.OPENHOOK_MCP_SERVER)) : name;
 }
 
-function detailsOf(record: SpanRecord, kind: SpanKind, open: boolean): readonly string[] {
-  const status = textAt(record, semconv.OPENHOOK_TOOL_STATUS);
-  const errorType = textAt(record, semconv.ERROR_TYPE);
-  const exitCode = numberAt(record, semconv.PROCESS_EXIT_CODE);
+/** What is notable about a span, in words. */
+function* detailsOf({ record, open }: SessionSpan, kind: SpanKind): Generator<string> {
+  if (textAt(record, semconv.OPENHOOK_TURN_ORIGIN) === "machine") yield "by machine";
+  const startOrigin = textAt(record, semconv.OPENHOOK_START_ORIGIN);
+  if (kind === "session" && startOrigin !== undefined) yield startOrigin;
+  if (record.status.code === "error") yield failureOf(record);
+  const exitCode = numberAt(record, semconv.PROCESS_EXIT_CODE) ?? 0;
+  if (exitCode !== 0) yield `exit ${exitCode}`;
+  if (textAt(record, semconv.OPENHOOK_TOOL_STATUS) === "unfinished") yield "unfinished";
+  else if (open) yield "running";
   const failedRequests = record.events.filter((event) => event.name === "openhook.model_error").length;
-  return [
-    ...(textAt(record, semconv.OPENHOOK_TURN_ORIGIN) === "machine" ? ["by machine"] : []),
-    ...(kind === "session" ? [textAt(record, semconv.OPENHOOK_START_ORIGIN)].flatMap((origin) => origin ?? []) : []),
-    ...(record.status.code !== "error"
-      ? []
-      : [errorType === undefined || NO_REASON.has(errorType) ? "failed" : errorType]),
-    ...(exitCode !== undefined && exitCode !== 0 ? [`exit ${exitCode}`] : []),
-    ...(status === "unfinished" ? ["unfinished"] : open ? ["running"] : []),
-    ...(failedRequests > 0 ? [failedRequests === 1 ? "1 failed request" : `${failedRequests} failed requests`] : []),
-  ];
+  if (failedRequests > 0) yield plural(failedRequests, "failed request");
+}
+
+function failureOf(record: SpanRecord): string {
+  const errorType = textAt(record, semconv.ERROR_TYPE);
+  return errorType === undefined || NO_REASON.has(errorType) ? "failed" : errorType;
 }
 
 /** Values of `error.type` that say only that something failed, of which the second is an MCP server's. */

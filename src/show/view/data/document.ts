@@ -2,12 +2,13 @@ import { SpanRecord } from "#core/model/telemetry.ts";
 import type { SpanSettings } from "#core/telemetry/spans.ts";
 import { sumKnown } from "#kit/known.ts";
 import type { Database } from "#store/database.ts";
+import type { SessionSource } from "#store/sessions/read-session.ts";
 import { type StoredSession, sessionById } from "#store/sessions.ts";
 import { type SessionSpan, spansOf } from "../../report/session-spans.ts";
 import { outlineOf, type SessionOutline } from "../../report/session-view.ts";
 import { rowCalls } from "../../report/waterfall/row-sums.ts";
-import type { SessionDocument } from "../wire/session.ts";
-import type { SpanDocument } from "../wire/spans.ts";
+import { matchesTerm, termsOf } from "../match.ts";
+import type { SearchDocument, SpanDocument } from "../wire/spans.ts";
 import { toColumns } from "./columns.ts";
 import { type RowDeps, toRow } from "./rows.ts";
 
@@ -51,6 +52,8 @@ export function stampOf(db: Database, { id }: StoredSession): string {
   );
 }
 
+export type SessionDocument = ReturnType<typeof toDocument>;
+
 /**
  * The content of a session's page, without the attributes of its spans.
  *
@@ -62,19 +65,14 @@ export function toDocument(
   deps: RowDeps,
   traceLink?: string,
   spans: Iterable<SessionSpan> = spansOf(db, view),
-): SessionDocument {
+) {
   const [first] = traceLink === undefined ? [] : spansOf(db, view);
   return {
-    kind: "session",
+    kind: "session" as const,
     row: toRow(db, deps, view),
-    segments: view.segments.map((segment) => ({
-      startMs: segment.startMs,
-      endMs: segment.endMs ?? null,
-      startOrigin: segment.startOrigin ?? null,
-      endReason: segment.reason ?? null,
-    })),
     reported: reportedOf(view),
     spans: toColumns(spans, rowCalls(view.calls, view.facts)),
+    /** Address of its trace in the user's backend; `null`: none is configured. */
     traceUrl: first === undefined ? null : traceUrl(traceLink, first.record),
   };
 }
@@ -113,14 +111,37 @@ export const spanDocument = (record: SpanRecord, open: boolean, traceLink?: stri
   links: record.links,
 });
 
+type Deps = Pick<SessionSource, "agents"> & { readonly settings: SpanSettings };
+
+/** The spans of a session whose attributes match each term of a search. */
+export function searchSpans(
+  db: Database,
+  stored: StoredSession,
+  search: string,
+  { agents, settings }: Deps,
+): SearchDocument {
+  const open = outlineOf(db, stored, { agents }, settings).openSpans;
+  const terms = termsOf(search).map((term) => {
+    const settled = db
+      .prepare("SELECT record FROM spans WHERE session = ? AND instr(lower(record), ?) > 0")
+      .all(stored.id, fragmentOf(term))
+      .map((row) => SpanRecord.parse(JSON.parse(String(row["record"]))));
+    const ids = [...settled, ...open.map(({ record }) => record)]
+      .filter((record) => matchesTerm(record, term))
+      .map(({ spanId }) => spanId);
+    return { term, ids: ids.join("") };
+  });
+  return { kind: "search", terms };
+}
+
 // --- internal ---
 
 /** The address of a span's trace in the user's backend. */
 const traceUrl = (link: string | undefined, { traceId, spanId }: SpanRecord): string | null =>
   link?.replaceAll("{trace_id}", traceId).replaceAll("{span_id}", spanId) ?? null;
 
-/** Sums reported by the agent, which include its side requests; `null` if they equal ours. */
-function reportedOf({ reported, sums }: SessionOutline): SessionDocument["reported"] {
+/** Sums reported by the agent, which include its side requests; `null` if they equal ours or if there are none. */
+function reportedOf({ reported, sums }: SessionOutline) {
   if (reported === undefined) return null;
   const all = Object.values(reported);
   const sum = (pick: (usage: (typeof all)[number]) => number | undefined): number | null =>
@@ -130,5 +151,9 @@ function reportedOf({ reported, sums }: SessionOutline): SessionDocument["report
   const addsNothing = (reported: number | null, ours: number | undefined): boolean =>
     reported === null || reported === (ours ?? 0);
   if (addsNothing(input, sums.input) && addsNothing(output, sums.output)) return null;
-  return { input, output, costNanoUsd: costUsd === null ? null : Math.round(costUsd * 1e9) };
+  return { input, output, costUsd };
 }
+
+/** A part of the term that is in the JSON of every match as it is. SQLite lowers only ASCII letters, and JSON escapes some characters. */
+const fragmentOf = (term: string): string =>
+  term.split(/[^a-z0-9_.-]+/).reduce((longest, part) => (part.length > longest.length ? part : longest), "");

@@ -1,12 +1,10 @@
-import { costSource } from "#core/telemetry/cost.ts";
-import { isoTime } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import type { UsageQuery } from "../../report/query.ts";
 import { inReadingOrder } from "../../report/text/usage-order.ts";
 import { usage } from "../../report/usage.ts";
 import { csvLines } from "../../report/usage-csv.ts";
-import { rowJson } from "../../report/usage-json.ts";
+import { queryJson, rowJson } from "../../report/usage-json.ts";
 
 /** A file that the browser saves. */
 export class Download {
@@ -32,15 +30,6 @@ export function downloadOf(
     const lines = [...csvLines(query, rows)].map((line) => `${line}\n`);
     return new Download(name, "text/csv; charset=utf-8", lines.join(""));
   }
-  const { by, sinceMs, untilMs, agent, model, repository, timeZone } = query;
-  const document = {
-    since: sinceMs === undefined ? null : isoTime(sinceMs),
-    until: untilMs === undefined ? null : isoTime(untilMs),
-    time_zone: timeZone ?? null,
-    by,
-    filters: { agent: agent ?? null, model: model ?? null, repository: repository ?? null },
-    price_table: costSource().prices,
-    rows: rows.map(rowJson),
-  };
+  const document = { ...queryJson(query, query.timeZone ?? null), rows: rows.map(rowJson) };
   return new Download(name, "application/json", `${JSON.stringify(document, undefined, 2)}\n`);
 }

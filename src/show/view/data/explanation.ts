@@ -1,37 +1,39 @@
+import { usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { explain } from "../../report/explain.ts";
+import { repeatJson, timeJson } from "../../report/explain-json.ts";
 import { findingsOf } from "../../report/findings.ts";
 import type { SessionView } from "../../report/session-view.ts";
-import { TIME_PARTS } from "../../report/time-parts.ts";
 import { toolTitle } from "../../report/tool-title.ts";
 import { unknownsOf } from "../../report/unknowns.ts";
-import type { ExplanationDocument } from "../wire/session.ts";
 import { changesOfSession } from "./changes.ts";
 
 type Deps = Pick<SessionSource, "agents">;
 
+export type ExplanationDocument = ReturnType<typeof toExplanation>;
+
 /** Where the time and money of a session went, as `explain` reports it. Not part of the session's document, because it takes longer. */
-export function toExplanation(db: Database, view: SessionView, { agents }: Deps): ExplanationDocument {
+export function toExplanation(db: Database, view: SessionView, { agents }: Deps) {
   const explanation = explain(db, view, { agents });
   const { time, money, habits } = explanation;
   const [turn] = money.turns
-    .filter(({ of, sums }) => of > 0 && (sums.costNanoUsd ?? 0) > 0)
+    .filter(({ part, sums }) => part > 0 && (sums.costNanoUsd ?? 0) > 0)
     .toSorted((a, b) => (b.sums.costNanoUsd ?? 0) - (a.sums.costNanoUsd ?? 0));
   return {
-    kind: "explanation",
-    findings: findingsOf(explanation)
-      .slice(0, MAX_FINDINGS)
-      .map(({ text }) => text),
-    parts:
-      time === undefined ? [] : TIME_PARTS.map((name) => ({ name, ms: time.parts[name] })).filter(({ ms }) => ms > 0),
-    isModelTimed: time?.isModelTimed ?? true,
-    expensiveTurn: turn === undefined ? null : { turn: turn.of, costNanoUsd: turn.sums.costNanoUsd ?? 0 },
+    kind: "explanation" as const,
+    /** The most important first. */
+    findings: findingsOf(explanation).slice(0, MAX_FINDINGS),
+    time: time === undefined ? null : withoutTools(timeJson(time, view)),
+    expensiveTurn: turn === undefined ? null : { turn: turn.part, cost_usd: usd(turn.sums.costNanoUsd) ?? 0 },
     slowestTool: slowestTool(view),
+    /** Tools that were called with the same input again. */
     repeats: habits.repeats
       .slice(0, MAX_REPEATS)
-      .map(({ name, calls, totalMs }) => ({ name: toolTitle(name), calls, totalMs })),
+      .map((repeat) => ({ ...repeatJson(repeat), name: toolTitle(repeat.name) })),
+    /** What the figures do not contain, as sentences. */
     unknown: unknownsOf(explanation),
+    /** Changes and commits that the session led to. */
     changes: changesOfSession(db, { agents }, view.stored),
   };
 }
@@ -42,10 +44,19 @@ export function toExplanation(db: Database, view: SessionView, { agents }: Deps)
 const MAX_FINDINGS = 5;
 const MAX_REPEATS = 3;
 
+/** Names of tools may be the user's own, and the page does not show them here. */
+const withoutTools = ({ tools: _, ...time }: ReturnType<typeof timeJson>) => time;
+
+interface SlowestTool {
+  readonly name: string;
+  readonly startMs: number;
+  readonly ms: number;
+}
+
 /** Without calls that started a subagent, because its own calls are shown. */
-function slowestTool({ toolCalls, subagentList }: SessionView): ExplanationDocument["slowestTool"] {
+function slowestTool({ toolCalls, subagentList }: SessionView): SlowestTool | null {
   const hosts = new Set(subagentList.flatMap(({ parentCallId }) => parentCallId ?? []));
-  let slowest: ExplanationDocument["slowestTool"] = null;
+  let slowest: SlowestTool | null = null;
   for (const { tool } of toolCalls) {
     const { name, startMs, endMs } = tool;
     if (tool.spawnedAgentId !== undefined || hosts.has(tool.callId)) continue;

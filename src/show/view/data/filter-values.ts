@@ -1,10 +1,16 @@
 import type { Repository } from "#core/model/session.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { type RepositoryNames, repositoryNames, repositoryOrFolder } from "../../report/repositories.ts";
-import type { Choices } from "../wire/figures.ts";
 import { SHOWN } from "./session-sql.ts";
+
+/** The choices of the filters. */
+export interface Choices {
+  readonly agents: readonly { readonly source: string; readonly agent: string }[];
+  readonly repositories: readonly string[];
+  readonly models: readonly string[];
+}
 
 /** The values that filters offer, and the repositories with distinct display names. */
 export interface FilterValues {

@@ -1,21 +1,25 @@
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
+import { usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
+import { unsettledSession } from "#store/sessions/unsettled-session.ts";
+import { idleSessions, sessionById } from "#store/sessions.ts";
+import type { TimeUnit } from "../../report/dimensions.ts";
 import { subscribedAgents } from "../../report/list-price.ts";
 import { noPriceNotes, unpricedModels } from "../../report/no-price.ts";
+import { summarise } from "../../report/session-summary.ts";
+import { toolTitle } from "../../report/tool-title.ts";
 import { usageByGroupings } from "../../report/usage.ts";
 import type { UsageRow } from "../../report/usage-row.ts";
-import type { UsageFigures } from "../wire/figures.ts";
-import type { HomeDocument, HomeGroup } from "../wire/home.ts";
-import type { Split, TimeUnit } from "../wire/usage.ts";
+import type { Split } from "../wire/params.ts";
 import { chartBuckets, checkBarCount } from "./chart-buckets.ts";
-import { figuresOf, firstMs, nameOfKey } from "./figures.ts";
+import { firstMs, nameOfKey } from "./figures.ts";
 import type { FilterValues } from "./filter-values.ts";
-import type { RowDeps } from "./rows.ts";
-import { runningSessions } from "./running.ts";
+import { figuresOf, type RowDeps, toRow } from "./rows.ts";
+import { SHOWN } from "./session-sql.ts";
 import { listSessions } from "./sessions.ts";
 import { toolRows } from "./tools.ts";
 
-export interface HomeQuery {
+interface HomeQuery {
   /** Start of the user's day, and of the day before. */
   readonly todayMs: number;
   readonly yesterdayMs: number;
@@ -37,7 +41,7 @@ type Deps = RowDeps & { readonly filterValues: (db: Database) => FilterValues };
  *
  * @throws RangeError for an unknown time zone, or for more buckets than a chart can show
  */
-export function homeOver(db: Database, deps: Deps, query: HomeQuery): HomeDocument {
+export function homeOver(db: Database, deps: Deps, query: HomeQuery) {
   const { unit, timeZone } = query;
   const { nowMs } = deps.idle;
   const zone = timeZone === undefined ? {} : { timeZone };
@@ -52,22 +56,26 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery): HomeDocume
     [[], [unit], ["repository"], ["agent"], ["model"], ["agent", "tool"]],
   );
   const { buckets, rows } = chartBuckets(period, byTime);
-  const between = (fromMs: number, toMs?: number): UsageFigures | null => {
+  /** `null`: nothing happened. */
+  const between = (fromMs: number, toMs?: number) => {
     const range = { sinceMs: fromMs, ...(toMs !== undefined && { untilMs: toMs }), ...zone };
     const [[row] = []] = usageByGroupings(db, deps, range, [[]]);
     return row === undefined ? null : figuresOf(row);
   };
   return {
-    kind: "home",
+    kind: "home" as const,
     nowMs,
     sinceMs,
     unit,
+    /** Names of all buckets in order, also of empty ones. */
     buckets,
-    costNanoUsd: buckets.map((bucket) => rows.get(bucket)?.calls?.costNanoUsd ?? null),
+    /** One per bucket; `null`: no cost is known. */
+    costUsd: buckets.map((bucket) => usd(rows.get(bucket)?.calls?.costNanoUsd)),
     today: {
       figures: between(query.todayMs),
       before: between(query.yesterdayMs, query.yesterdayMs + (nowMs - query.todayMs)),
     },
+    /** The chosen period; `before` is `null` if nothing happened, or if there is no period before. */
     period: {
       figures: total[0] === undefined ? null : figuresOf(total[0]),
       before: query.beforeMs === undefined ? null : between(query.beforeMs, query.beforeMs + (untilMs - sinceMs)),
@@ -77,9 +85,13 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery): HomeDocume
     models: groupsOf(deps, "model", models),
     tools: toolRows(db, deps, tools),
     running: runningSessions(db, deps, deps.filterValues(db)),
+    /** The sessions with the latest activity. */
     recent: listSessions(db, deps, { errors: false, sort: "recent", descending: true, limit: RECENT }).rows,
+    /** Why calls of the period have no exact price and what to do, in sentences. */
     noPrice: noPriceNotes(unpricedModels(db, models, query)),
+    /** Names of the agents with costs that are known to run on a subscription. */
     subscribed: subscribedOf(deps, agents, untilMs),
+    /** All sessions in the store. */
     sessionCount: sessionCount(db),
   };
 }
@@ -89,9 +101,12 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery): HomeDocume
 /** Sessions in the list at the end of the page. */
 const RECENT = 6;
 
-const groupsOf = (deps: Deps, split: Split, rows: readonly UsageRow[]): readonly HomeGroup[] =>
+/** The agents, models or repositories. */
+const groupsOf = (deps: Deps, split: Split, rows: readonly UsageRow[]) =>
   rows.map((row) => ({
+    /** `null`: unknown. */
     name: nameOfKey(deps, split, row.key[split] ?? null),
+    /** The value of its filter. */
     key: row.key[split] ?? null,
     figures: figuresOf(row),
   }));
@@ -108,3 +123,38 @@ const sessionCount = (db: Database): number =>
   Number(
     db.prepare("SELECT count(*) AS n FROM sessions s WHERE s.pruned_ms IS NULL AND s.excluded = 0").get()?.["n"] ?? 0,
   );
+
+/** The open sessions with recent activity, the latest first. */
+function runningSessions(db: Database, deps: RowDeps, { names }: Pick<FilterValues, "names">) {
+  const { agents, idle } = deps;
+  const ids = db
+    .prepare(
+      `SELECT s.id AS id FROM sessions s WHERE ${SHOWN} AND s.last_ms >= ? AND s.id IN (SELECT value FROM json_each(?))
+       ORDER BY s.last_ms DESC, s.id DESC LIMIT ?`,
+    )
+    .all(idle.nowMs - idle.idleTimeoutMs, JSON.stringify(idleSessions(db, Number.MAX_SAFE_INTEGER)), MAX_RUNNING)
+    .map((row) => Number(row["id"]));
+  return ids.flatMap((id) => {
+    const stored = sessionById(db, id);
+    const row = toRow(db, deps, summarise(db, stored, { agents }), names);
+    if (row.ending.state !== "open") return [];
+    const { turns, subagents } = unsettledSession({ db, agents }, stored);
+    const turn = turns.findLast(({ state, origin }) => state === "open" && origin !== "none");
+    const tools = [...turns, ...subagents]
+      .flatMap(({ toolCalls }) => toolCalls)
+      .filter(({ status }) => status === "open")
+      .map(({ name, mcpServer, startMs }) => ({ name: toolTitle(name, mcpServer), startMs }));
+    return [
+      {
+        row,
+        /** `null`: the agent waits for the user. */
+        turnStartMs: turn?.startMs ?? null,
+        /** Tool calls that run now. */
+        tools,
+      },
+    ];
+  });
+}
+
+/** More do not fit on a screen. */
+const MAX_RUNNING = 30;

@@ -1,18 +1,20 @@
+import type { CallSums } from "#core/model/call-sums.ts";
 import type { Subscriptions } from "#core/model/rate-limit.ts";
-import { cardOf } from "#core/rules/card-of.ts";
+import { cardOf } from "#core/rules/cards.ts";
 import { pricelessOf } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import type { StoredSession } from "#store/sessions.ts";
-import { knownAmounts, lowerBounds } from "../../report/call-totals.ts";
+import { lowerBounds } from "../../report/call-totals.ts";
 import { subscriptionMark } from "../../report/list-price.ts";
 import type { RepositoryNames } from "../../report/repositories.ts";
 import { endOfSession, type Idle } from "../../report/session-end.ts";
-import { activeMs, type SessionSummary } from "../../report/session-summary.ts";
+import { summaryJson } from "../../report/session-list-json.ts";
+import type { SessionSummary } from "../../report/session-summary.ts";
 import { titleOf, titleText } from "../../report/session-title.ts";
-import type { Sums } from "../wire/figures.ts";
-import type { SessionRow } from "../wire/sessions.ts";
+import { callsJson, rowJson } from "../../report/usage-json.ts";
+import type { UsageRow } from "../../report/usage-row.ts";
 
 export interface RowDeps extends Pick<SessionSource, "agents"> {
   readonly idle: Idle;
@@ -20,8 +22,11 @@ export interface RowDeps extends Pick<SessionSource, "agents"> {
   readonly subscriptions?: () => Subscriptions;
 }
 
+export type SessionRow = ReturnType<typeof toRow>;
+export type UsageFigures = ReturnType<typeof figuresOf>;
+
 /**
- * A session as the list and the head of its page show it.
+ * A session as the list and the head of its page show it: as in `sessions --json`, and what only the page shows.
  *
  * @param names display names of repositories. @default their own names
  */
@@ -30,59 +35,66 @@ export function toRow(
   { agents, idle, subscriptions }: RowDeps,
   summary: SessionSummary,
   names: Pick<RepositoryNames, "nameOf"> = { nameOf: ({ name }) => name },
-): SessionRow {
-  const { stored, facts, segments, tools, sums } = summary;
+) {
+  const { stored, facts, sums } = summary;
   const end = endOfSession(summary, idle);
   const { branch: _, ...title } = titleOf(db, summary);
-  const repository = facts.repository;
+  const json = summaryJson({ ...summary, ...subscriptionMark(stored, subscriptions?.()) });
   return {
-    source: stored.source,
-    sessionId: stored.sessionId,
+    ...json,
+    totals: { ...json.totals, ...limitsOf(sums, facts.usageUnknown === true) },
+    /** The agent's name. */
     agent: cardOf({ agents }, stored.source)?.title ?? stored.source,
-    onSubscription: subscriptionMark(stored, subscriptions?.()).onSubscription === true,
-    agentVersion: stored.agentVersion ?? null,
-    repository: repository === undefined ? null : names.nameOf(repository),
-    branch: repository?.branch ?? null,
+    repositoryName: facts.repository === undefined ? null : names.nameOf(facts.repository),
+    /** Path of the working directory. */
     folder: stored.cwd ?? null,
-    startMs: segments[0]?.startMs ?? stored.firstMs,
-    lastMs: stored.lastMs,
-    openMs: activeMs(segments),
-    workMs: summary.workMs ?? null,
-    end: { state: end.state, text: end.text },
+    /** How it ended, for people; `unreported`: there is no record of its end. */
+    ending: { state: end.state, text: end.text },
+    /** Changed files and the tools it used most; empty: unknown. */
     title: titleText(title),
-    prompt: null,
-    turns: summary.turns,
-    subagents: summary.subagents,
-    toolCalls: [...tools.values()].reduce((a, b) => a + b, 0),
-    failedTools: tools.get("error") ?? 0,
-    deniedTools: tools.get("denied") ?? 0,
-    unfinishedTools: tools.get("unfinished") ?? 0,
+    /** First line of the first prompt. Read from the agent's own file for this response, so an exported page has none. */
+    prompt: null as string | null,
+    /** The most used first. */
     models: modelsOf(db, agents, stored),
-    sums: toSums(sums, facts.usageUnknown === true),
   };
 }
 
-/** @param isUsageUnknown some sessions report no usage: a sum of 0 is then unknown, and any other one a lower bound */
-export function toSums(sums: SessionSummary["sums"], isUsageUnknown: boolean): Sums {
-  const { modelCalls, input, output, cacheRead, cacheWrite, reasoning, costNanoUsd } = knownAmounts(
-    sums,
-    isUsageUnknown,
-  );
+/** Figures of a time bucket, or of one agent, model or repository: as in `report --json`, and what only the page shows. */
+export function figuresOf(row: UsageRow) {
+  const calls = row.calls ?? NO_CALLS;
   return {
-    modelCalls,
-    input,
-    output,
-    cacheRead,
-    cacheWrite,
-    reasoning,
-    costNanoUsd,
-    modelCallsIsLowerBound: isUsageUnknown || sums.aggregateRecords > 0,
-    ...lowerBounds(sums, isUsageUnknown),
-    unpriced: pricelessOf(sums),
+    ...rowJson(row),
+    ...callsJson(calls, row),
+    ...limitsOf(calls, row.sessionsWithoutUsage > 0),
+    /** Input of the calls that report cache reads; the cache share refers to it. */
+    cacheReportedInput: calls.cacheReportedInput ?? null,
+    /** Sum over calls, parallel ones too. `null`: the agents do not report how long their calls took, or it does not apply. */
+    modelMs: row.calls === undefined ? null : modelMsOf(row.calls),
   };
 }
 
 // --- internal ---
+
+/** Which sums are lower bounds, and how many calls have no exact price. @param isUsageUnknown some sessions report no usage */
+const limitsOf = (sums: CallSums, isUsageUnknown: boolean) => ({
+  modelCallsIsLowerBound: isUsageUnknown || sums.aggregateRecords > 0,
+  ...lowerBounds(sums, isUsageUnknown),
+  /** Calls whose tokens were reported and whose cost is unknown or a lower bound, as in reports. */
+  unpriced: pricelessOf(sums),
+});
+
+/** `null` if no call took any time: then the agents do not report when their calls began. */
+const modelMsOf = ({ modelMs, modelCalls, aggregateRecords }: NonNullable<UsageRow["calls"]>): number | null =>
+  modelMs === 0 && modelCalls + aggregateRecords > 0 ? null : modelMs;
+
+const NO_CALLS: NonNullable<UsageRow["calls"]> = {
+  modelCalls: 0,
+  aggregateRecords: 0,
+  callsWithoutUsage: 0,
+  incompleteCalls: 0,
+  unpricedCalls: 0,
+  modelMs: 0,
+};
 
 /** Models of settled calls, or of unsettled ones if nothing is settled yet. */
 function modelsOf(db: Database, agents: SessionSource["agents"], stored: StoredSession): readonly string[] {

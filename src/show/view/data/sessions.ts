@@ -6,12 +6,12 @@ import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import { sessionById, unsettledSessions } from "#store/sessions.ts";
 import { type RepositoryNames, repositoryOrFolder } from "../../report/repositories.ts";
 import { summarise } from "../../report/session-summary.ts";
-import type { SessionList, Sort } from "../wire/sessions.ts";
+import type { Sort } from "../wire/params.ts";
 import type { FilterValues } from "./filter-values.ts";
 import { type RowDeps, toRow } from "./rows.ts";
 import { SHOWN, STARTED } from "./session-sql.ts";
 
-export interface ListQuery {
+interface ListQuery {
   readonly agent?: string;
   readonly repository?: string;
   readonly model?: string;
@@ -33,7 +33,7 @@ export function listSessions(
   db: Database,
   deps: RowDeps & { readonly filterValues: (db: Database) => FilterValues },
   query: ListQuery,
-): SessionList {
+) {
   const { agents } = deps;
   const filterValues = deps.filterValues(db);
   const all = [...conditions(db, agents, filterValues, query)];
@@ -48,11 +48,13 @@ export function listSessions(
   const countOf = (sql: string, values: readonly Value[]): number =>
     Number(db.prepare(`SELECT count(*) AS n FROM sessions s WHERE ${sql}`).get(...values)?.["n"] ?? 0);
   return {
-    kind: "sessions",
+    kind: "sessions" as const,
     rows: rows.map((row) =>
       toRow(db, deps, summarise(db, sessionById(db, Number(row["id"])), { agents }), filterValues.names),
     ),
+    /** Number of sessions that match the filters, also beyond the limit. */
     matchCount: countOf(where.sql, where.values),
+    /** Number of sessions without filters. */
     totalCount: countOf(SHOWN, []),
     choices: filterValues.choices,
   };

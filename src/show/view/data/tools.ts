@@ -1,32 +1,31 @@
 import type { Database } from "#store/database.ts";
 import { usage } from "../../report/usage.ts";
+import { toolsJson } from "../../report/usage-json.ts";
 import type { UsageRow } from "../../report/usage-row.ts";
-import type { ToolRow, ToolsDocument } from "../wire/tools.ts";
 import { type FiguresDeps, type FiguresQuery, firstMs, nameOfKey } from "./figures.ts";
 
 /** Calls, outcomes and duration of each tool. */
-export function toolsOver(db: Database, deps: FiguresDeps, { nowMs, ...query }: FiguresQuery): ToolsDocument {
+export function toolsOver(db: Database, deps: FiguresDeps, { nowMs, ...query }: FiguresQuery) {
   const sinceMs = query.sinceMs ?? firstMs(db) ?? nowMs;
   return {
-    kind: "tools",
+    kind: "tools" as const,
     sinceMs,
     rows: toolRows(db, deps, usage(db, deps, { ...query, sinceMs, by: ["agent", "tool"] })),
     choices: deps.filterValues(db).choices,
   };
 }
 
-/** Rows by agent and tool as the page shows them. */
-export function toolRows(
-  db: Database,
-  deps: Pick<FiguresDeps, "agents">,
-  rows: readonly UsageRow[],
-): readonly ToolRow[] {
+export type ToolRow = ReturnType<typeof toolRows>[number];
+
+/** Rows by agent and tool: as in `report --json`, with the agent's name and the tool's MCP server (`null`: a built-in tool). */
+export function toolRows(db: Database, deps: Pick<FiguresDeps, "agents">, rows: readonly UsageRow[]) {
   const servers = serversOf(db);
   return rows.flatMap(({ key, tools, sessions }) => {
     const tool = key.tool ?? null;
     if (tools === undefined || tool === null) return [];
     const server = servers.get(tool) ?? /^mcp__(.+?)__/.exec(tool)?.[1] ?? null;
-    return [{ agent: nameOfKey(deps, "agent", key.agent ?? "") ?? "", tool, server, sessions, ...tools }];
+    const agent = nameOfKey(deps, "agent", key.agent ?? "") ?? "";
+    return [{ agent, tool, server, sessions, ...toolsJson(tools) }];
   });
 }
 

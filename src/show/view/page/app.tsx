@@ -1,9 +1,9 @@
-import type { ExportedPage } from "../wire/session.ts";
+import type { ExportedPage } from "../wire/documents.ts";
 import { Changes } from "./changes/changes.tsx";
 import { EXPORTED } from "./data/exported.ts";
+import { useConnection } from "./data/live.ts";
 import { Home } from "./home/home.tsx";
 import { useRoute } from "./hooks/use-route.ts";
-import { ConnectionStatus } from "./parts/connection-status.tsx";
 import { hrefOf, type Route } from "./route.ts";
 import { SessionView } from "./session/session-view.tsx";
 import { Sessions } from "./sessions/sessions.tsx";
@@ -20,7 +20,7 @@ export function App() {
 /** One session without a server. */
 function Exported({ page }: { page: ExportedPage }) {
   const route = useRoute();
-  const { source, sessionId } = page.session.row;
+  const { source, session_id } = page.session.row;
   return (
     <>
       <header class="top">
@@ -30,7 +30,7 @@ function Exported({ page }: { page: ExportedPage }) {
         </span>
       </header>
       <main id="main" tabIndex={-1}>
-        <SessionView source={source} id={sessionId} span={route.params["span"]} />
+        <SessionView source={source} id={session_id} span={route.params["span"]} />
       </main>
     </>
   );
@@ -96,3 +96,22 @@ function View({ view, params }: Route) {
       return <Tools params={params} />;
   }
 }
+
+/** Whether the page is up to date. */
+function ConnectionStatus() {
+  const connection = useConnection();
+  return (
+    <span class={`live ${connection}`} role="status" title={TITLES[connection]}>
+      {TEXTS[connection]}
+    </span>
+  );
+}
+
+const TEXTS = { live: "Live", lost: "Not connected", connecting: "Connecting", paused: "Paused" } as const;
+
+const TITLES = {
+  live: "The page updates automatically",
+  lost: "The server has stopped or does not respond",
+  connecting: "Connecting to the server",
+  paused: "Updates when it is visible again",
+} as const;

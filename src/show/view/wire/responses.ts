@@ -1,6 +1,5 @@
 /**
- * The files of this folder describe the JSON that the server sends to the page of the same build. Unknown is `null`, never 0; times are
- * milliseconds since the epoch, money is in 10⁻⁹ USD. Strings come from agents unchanged, so the page must never treat them as markup.
+ * The files of this folder describe the JSON that the server sends to the page of the same build. Unknown is `null`, never 0. Strings come from agents unchanged, so the page must never treat them as markup.
  */
 
 /** Header of a response: ask again, the next one has titles that are missing in this one. */

@@ -18,32 +18,39 @@ export const FLAG = {
   inputIsLowerBound: 256,
 } as const;
 
+/** What the waterfall shows of one span. */
+export interface SpanCells {
+  /** Index into `strings`, like `detail`. */
+  readonly label: number;
+  readonly detail: number;
+  /** Index into `SPAN_KINDS`. */
+  readonly kind: number;
+  /** 0 for roots. */
+  readonly depth: number;
+  /** Relative to `baseMs`. */
+  readonly startMs: number;
+  readonly durationMs: number;
+  readonly flags: number;
+  /** Figures of a span and everything inside it: the rows of one level add up to the row above. */
+  readonly calls: number;
+  readonly input: number | null;
+  readonly output: number | null;
+  /** In 10⁻⁹ USD, because whole numbers are shorter. */
+  readonly costNanoUsd: number | null;
+}
+
 /**
- * A session's spans in columns, in tree order: children after their parent. All columns have `count` entries.
+ * A session's spans in tree order, children after their parent: a column for each member of `SpanCells` with `count` entries, because one
+ * object per span would repeat the names a hundred thousand times in a long session.
  */
-export interface SpanColumns {
+export type SpanColumns = { readonly [Name in keyof SpanCells]: readonly SpanCells[Name][] } & {
   readonly count: number;
-  /** `startMs` is relative to it. */
   readonly baseMs: number;
   /** Span ids, concatenated. */
   readonly ids: string;
-  /** Each string once; `label` and `detail` are indexes into it. */
+  /** Each string once. */
   readonly strings: readonly string[];
-  readonly label: readonly number[];
-  readonly detail: readonly number[];
-  /** Index into `SPAN_KINDS`. */
-  readonly kind: readonly number[];
-  /** 0 for roots. */
-  readonly depth: readonly number[];
-  readonly startMs: readonly number[];
-  readonly durationMs: readonly number[];
-  readonly flags: readonly number[];
-  /** Figures of a span and everything inside it: the rows of one level add up to the row above. */
-  readonly calls: readonly number[];
-  readonly input: readonly (number | null)[];
-  readonly output: readonly (number | null)[];
-  readonly costNanoUsd: readonly (number | null)[];
-}
+};
 
 /** One span in full, as it was or will be sent. */
 export interface SpanDocument {

@@ -143,14 +143,6 @@ describe("a file that was replaced or changed", () => {
     expect(again.fromBytes).toBe(0);
     expect(again.lines.slice(1).map((text) => JSON.parse(text).n)).toEqual([1, 2, 3]);
   });
-  test("is recognised by an earlier version's fingerprint, which covers only the first bytes", async () => {
-    writeFileSync(path, '{"n":1}\n{"n":2}\n');
-    const { endBytes, fingerprint } = await read();
-    appendFileSync(path, '{"n":3}\n');
-    const [earlier = ""] = fingerprint.split(".");
-    expect(earlier).toHaveLength(16);
-    expect(await read({ fromBytes: endBytes, fingerprint: earlier })).toMatchObject({ lines: ['{"n":3}'] });
-  });
   test("is read from the start if truncated", async () => {
     writeFileSync(path, '{"n":1}\n{"n":2}\n');
     const { endBytes, fingerprint } = await read();

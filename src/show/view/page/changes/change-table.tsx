@@ -1,9 +1,8 @@
-import type { ChangeSort, ChangesDocument } from "../../wire/changes.ts";
-import type { UsageFigures } from "../../wire/figures.ts";
+import type { ChangesDocument, UsageFigures } from "../../wire/documents.ts";
+import type { ChangeSort } from "../../wire/params.ts";
 import { Head, ShareHead, type Sorting } from "../figures/table.tsx";
 import { capitalised } from "../text/format.ts";
-import { Change } from "./change.tsx";
-import { ChangeFigures } from "./change-figures.tsx";
+import { Change, ChangeFigures } from "./change.tsx";
 
 interface Props {
   readonly document: ChangesDocument;
@@ -17,7 +16,7 @@ interface Props {
 
 /** Changes with their figures; each one opens to the sessions behind it. */
 export function ChangeTable({ document: { by, rows, without, total }, sort, isOpen, hasSums, onSort }: Props) {
-  const largest = Math.max(1, ...rows.map(({ figures }) => figures.sums.costNanoUsd ?? 0));
+  const largest = Math.max(1, ...rows.map(({ figures }) => figures.cost_usd ?? 0));
   const sortingBy = (by: ChangeSort): Sorting => ({
     direction: sort === by ? "descending" : undefined,
     onSort: () => onSort(by),
@@ -41,13 +40,7 @@ export function ChangeTable({ document: { by, rows, without, total }, sort, isOp
           </tr>
         </thead>
         {rows.map((row) => (
-          <Change
-            key={row.key}
-            by={by}
-            row={row}
-            share={(row.figures.sums.costNanoUsd ?? 0) / largest}
-            isOpen={isOpen}
-          />
+          <Change key={row.key} by={by} row={row} share={(row.figures.cost_usd ?? 0) / largest} isOpen={isOpen} />
         ))}
         {hasSums ? (
           <tbody class="sums">

@@ -1,12 +1,13 @@
 import { useState } from "preact/hooks";
-import type { ChangeDimension, ChangePart, ChangeRow } from "../../wire/changes.ts";
-import { Cost, Time, Unknown } from "../figures/figures.tsx";
-import { ShareCell } from "../figures/table.tsx";
+import { type ChangeOutcome, type ChangesDocument, FATES, type Fate, type UsageFigures } from "../../wire/documents.ts";
+import type { ChangeDimension } from "../../wire/params.ts";
+import { Cost, InOut, Time, Unknown } from "../figures/figures.tsx";
+import { NumberCell, ShareCell } from "../figures/table.tsx";
 import { hrefOf } from "../route.ts";
-import { plural } from "../text/format.ts";
+import { duration, exact, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
-import { ChangeFigures } from "./change-figures.tsx";
-import { Outcome } from "./outcome.tsx";
+
+type ChangeRow = ChangesDocument["rows"][number];
 
 interface Props {
   readonly by: ChangeDimension;
@@ -60,6 +61,24 @@ export function Change({ by, row, share, isOpen }: Props) {
   );
 }
 
+/** The cells of a change's figures, or of a sum. */
+export function ChangeFigures({ figures }: { figures: UsageFigures }) {
+  const { turns, modelMs, tool_ms } = figures;
+  return (
+    <>
+      <NumberCell name="Cost">
+        <Cost of={figures} />
+      </NumberCell>
+      <NumberCell name="Model time">{modelMs === null ? <Unknown /> : duration(modelMs)}</NumberCell>
+      <NumberCell name="Tool time">{tool_ms === undefined ? <Unknown /> : duration(tool_ms)}</NumberCell>
+      <NumberCell name="Tokens">
+        <InOut of={figures} />
+      </NumberCell>
+      <NumberCell name="Turns">{turns === undefined ? <Unknown /> : exact(turns)}</NumberCell>
+    </>
+  );
+}
+
 // --- internal ---
 
 /** As many as the table has. */
@@ -86,17 +105,60 @@ function Name({ by, row: { key, url, certainty } }: { by: ChangeDimension; row: 
 }
 
 /** The part of a session that led to the change. */
-function Session({ part: { source, sessionId, agent, figures } }: { part: ChangePart }) {
+function Session({ part: { source, sessionId, agent, figures } }: { part: ChangeRow["sessions"][number] }) {
   return (
     <li>
       <a href={hrefOf("session", { source, id: sessionId })}>
         {safeText(agent)} <span class="id">{safeText(sessionId)}</span>
       </a>
       <span>
-        <Cost of={figures.sums} />
-        {figures.turns === null ? "" : ` · ${plural(figures.turns, "turn")}`}
-        {figures.toolCalls === null ? "" : ` · ${plural(figures.toolCalls, "tool call")}`}
+        <Cost of={figures} />
+        {figures.turns === undefined ? "" : ` · ${plural(figures.turns, "turn")}`}
+        {figures.tool_calls === undefined ? "" : ` · ${plural(figures.tool_calls, "tool call")}`}
       </span>
     </li>
   );
 }
+
+/** What became of the commits of a change, as far as it was checked. */
+function Outcome({ outcome }: { outcome: ChangeOutcome | null }) {
+  if (outcome === null) return <span class="muted">no commit known</span>;
+  const { commits, unchecked, fates, rewritten, kept, note } = outcome;
+  const single = commits === 1;
+  return (
+    <>
+      <span class="fates">
+        {FATES.filter((fate) => fates[fate] > 0).map((fate) => (
+          <span key={fate} class={`badge fate ${FATE_STYLES[fate]}`}>
+            {single ? "" : `${exact(fates[fate])} `}
+            {fate}
+          </span>
+        ))}
+        {unchecked === 0 ? null : (
+          <span class="badge fate unchecked">{single ? "not checked yet" : `${exact(unchecked)} not checked yet`}</span>
+        )}
+      </span>
+      {note === null && rewritten === 0 && kept === null ? null : (
+        <span class="muted small">
+          {[
+            ...(note === null ? [] : [safeText(note)]),
+            ...(note === null && rewritten > 0 ? [`${exact(rewritten)} rewritten`] : []),
+            ...(kept === null
+              ? []
+              : [
+                  `${percent(kept.kept, kept.written)} of ${plural(kept.written, "line")} kept after ${plural(kept.days, "day")}`,
+                ]),
+          ].join(" · ")}
+        </span>
+      )}
+    </>
+  );
+}
+
+const FATE_STYLES = {
+  merged: "kept",
+  reverted: "undone",
+  open: "pending",
+  gone: "lost",
+  unknown: "unchecked",
+} as const satisfies Record<Fate, string>;

@@ -1,21 +1,20 @@
 import { useState } from "preact/hooks";
-import type { ChangeDimension } from "../../wire/changes.ts";
+import type { ChangeOutcome, ChangesDocument, UsageFigures } from "../../wire/documents.ts";
+import type { ChangeDimension } from "../../wire/params.ts";
 import { useApi } from "../data/api.ts";
 import { Downloads } from "../figures/downloads.tsx";
+import { Cost, Tile, Unknown } from "../figures/figures.tsx";
+import { More } from "../figures/table.tsx";
 import { FigureFilters } from "../filters/figure-filters.tsx";
 import { boundsOfParams } from "../filters/range.ts";
 import { useTitle } from "../hooks/use-title.ts";
-import { More } from "../parts/more.tsx";
-import { NothingInPeriod } from "../parts/nothing-in-period.tsx";
-import { NoSessionsYet, Placeholder } from "../parts/placeholder.tsx";
-import { SearchField } from "../parts/search-field.tsx";
-import { Select } from "../parts/select.tsx";
+import { SearchField, Select } from "../parts/fields.tsx";
+import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholder.tsx";
 import { changeParams, type ViewParams } from "../route.ts";
-import { capitalised, plural } from "../text/format.ts";
+import { capitalised, exact, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 import { ChangeTable } from "./change-table.tsx";
 import { GROUP_NAMES, GROUPS } from "./groups.ts";
-import { Summary } from "./summary.tsx";
 
 /** What commits, pull requests, branches and tickets cost, the sessions behind them, and what became of them. */
 export function Changes({ params }: { params: ViewParams }) {
@@ -109,5 +108,52 @@ function NoChanges({ by, isSearch }: { by: ChangeDimension; isSearch: boolean })
         {GROUPS[by].source} All of the cost is in “Without a known {by}”.
       </p>
     </section>
+  );
+}
+
+/** Cost with and without a change, which add up to the cost of all sessions, and what became of all commits. */
+function Summary({ document, total }: { document: ChangesDocument; total: UsageFigures }) {
+  const { by, rowCount, withCost, without, outcome } = document;
+  const shareOfAll = ({ cost_usd }: ChangesDocument["withCost"]): string =>
+    `${percent(cost_usd ?? 0, total.cost_usd ?? 0)} of all`;
+  return (
+    <dl class="tiles">
+      <Tile name="Cost of all sessions" note={plural(total.sessions, "session")}>
+        <Cost of={total} />
+      </Tile>
+      <Tile name={`With a ${by}`} note={shareOfAll(withCost)}>
+        <Cost of={withCost} />
+      </Tile>
+      <Tile name={`Without a known ${by}`} note={shareOfAll(without ?? NOTHING)}>
+        {without === null ? "$0" : <Cost of={without} />}
+      </Tile>
+      {by === "commit" ? null : <Tile name={GROUPS[by].many}>{exact(rowCount)}</Tile>}
+      <Tile
+        name="Commits"
+        note={
+          outcome === null ? null : `${exact(outcome.fates.merged)} merged, ${exact(outcome.fates.reverted)} reverted`
+        }
+      >
+        {exact(outcome?.commits ?? 0)}
+      </Tile>
+      <LinesKept kept={outcome?.kept ?? null} />
+    </dl>
+  );
+}
+
+const NOTHING = { cost_usd: 0, costIsLowerBound: false };
+
+function LinesKept({ kept }: Pick<ChangeOutcome, "kept">) {
+  if (kept === null) {
+    return (
+      <Tile name="Lines kept" note="not known yet">
+        <Unknown />
+      </Tile>
+    );
+  }
+  return (
+    <Tile name="Lines kept" note={`of ${exact(kept.written)}, after ${plural(kept.days, "day")}`}>
+      {percent(kept.kept, kept.written)}
+    </Tile>
   );
 }

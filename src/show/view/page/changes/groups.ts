@@ -1,4 +1,4 @@
-import type { ChangeDimension } from "../../wire/changes.ts";
+import type { ChangeDimension } from "../../wire/params.ts";
 
 /** What changes of each kind are called together, and when they are known; in the order in which the page offers them. */
 export const GROUPS = {

@@ -1,8 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
-import { type ApiError, type ApiResponse, HAS_MORE } from "../../wire/responses.ts";
+import type { Documents } from "../../wire/documents.ts";
+import { type ApiError, type ApiResponse, HAS_MORE, type NoStore } from "../../wire/responses.ts";
 import { type Params, queryOf } from "../route.ts";
+
 import { command } from "../text/command.ts";
-import { type Documents, dataOrProblem, type Fetched } from "./documents.ts";
 import { EXPORTED, exportedResponse } from "./exported.ts";
 import { onChange } from "./live.ts";
 
@@ -69,6 +70,15 @@ export async function fetchOnce<P extends keyof Documents>(
   return reply === undefined || reply === "not modified" ? undefined : dataOrProblem(reply.body);
 }
 
+/** A document, or why there is none; neither before the first response. */
+export interface Fetched<T> {
+  readonly data?: T;
+  readonly problem?: NoStore | ApiError;
+}
+
+const dataOrProblem = <T extends { readonly kind: string }>(response: ApiResponse<T>): Fetched<T> =>
+  isProblem(response) ? { problem: response } : { data: response };
+
 // --- internal ---
 
 const MIN_PAUSE_MS = 1000;
@@ -110,3 +120,6 @@ const STOPPED: ApiError = {
   code: "E_STOPPED",
   message: `The server of this page has stopped. Run ${command("view")} and open the link that it prints.`,
 };
+
+const isProblem = (response: { readonly kind: string }): response is NoStore | ApiError =>
+  response.kind === "no-store" || response.kind === "error";

@@ -1,6 +1,6 @@
 import { matchesTerm, termsOf } from "../../match.ts";
+import type { ExplanationDocument, ExportedPage, SessionDocument } from "../../wire/documents.ts";
 import type { ApiError } from "../../wire/responses.ts";
-import type { ExplanationDocument, ExportedPage, SessionDocument } from "../../wire/session.ts";
 import type { SearchDocument, SpanDocument } from "../../wire/spans.ts";
 
 /** The data of an exported page; `undefined` if a server answers the page's requests. */

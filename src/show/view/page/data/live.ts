@@ -12,7 +12,7 @@ export function onChange(listener: () => void): () => void {
 }
 
 /** `paused`: the page is hidden, so it is not kept up to date. */
-export type ConnectionState = "connecting" | "live" | "lost" | "paused";
+type ConnectionState = "connecting" | "live" | "lost" | "paused";
 
 /** State of the connection that reports changes. */
 export function useConnection(): ConnectionState {

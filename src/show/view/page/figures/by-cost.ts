@@ -1,4 +1,4 @@
-import type { UsageFigures } from "../../wire/figures.ts";
+import type { UsageFigures } from "../../wire/documents.ts";
 
 interface Group {
   readonly figures: UsageFigures;
@@ -10,10 +10,10 @@ export const mostExpensive = <T extends Group>(groups: readonly T[]): readonly T
 
 /** What bars and shares show: the cost (`null`: unknown), or tokens if no group has a cost. */
 export const measureOf = (groups: readonly Group[]): ((group: Group) => number | null) =>
-  groups.some((group) => costOf(group) > 0) ? ({ figures }) => figures.sums.costNanoUsd : tokensOf;
+  groups.some((group) => costOf(group) > 0) ? ({ figures }) => figures.cost_usd : tokensOf;
 
 // --- internal ---
 
 /** Unknown sorts below every known cost. */
-const costOf = ({ figures: { sums } }: Group): number => sums.costNanoUsd ?? -1;
-const tokensOf = ({ figures: { sums } }: Group): number => (sums.input ?? 0) + (sums.output ?? 0);
+const costOf = ({ figures }: Group): number => figures.cost_usd ?? -1;
+const tokensOf = ({ figures }: Group): number => (figures.input ?? 0) + (figures.output ?? 0);

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Sums } from "../../wire/figures.ts";
-import type { SessionRow } from "../../wire/sessions.ts";
+import type { SessionRow, UsageFigures } from "../../wire/documents.ts";
 import {
   dateTime,
   dateTimeExact,
@@ -13,6 +12,12 @@ import {
 } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 
+/** What tokens and cost are shown of: figures, or the totals of a session. */
+type Amounts = Pick<
+  UsageFigures,
+  "input" | "output" | "cost_usd" | "inputIsLowerBound" | "outputIsLowerBound" | "costIsLowerBound"
+>;
+
 /** Tokens; `null` is shown as “unknown”, a lower bound with “≥”. */
 export function Tokens({ n, isLowerBound = false }: { n: number | null; isLowerBound?: boolean }) {
   if (n === null) return <Unknown />;
@@ -24,12 +29,12 @@ export function Tokens({ n, isLowerBound = false }: { n: number | null; isLowerB
   );
 }
 
-export const Input = ({ of }: { of: Sums }) => <Tokens n={of.input} isLowerBound={of.inputIsLowerBound} />;
+export const Input = ({ of }: { of: Amounts }) => <Tokens n={of.input} isLowerBound={of.inputIsLowerBound} />;
 
-export const Output = ({ of }: { of: Sums }) => <Tokens n={of.output} isLowerBound={of.outputIsLowerBound} />;
+export const Output = ({ of }: { of: Amounts }) => <Tokens n={of.output} isLowerBound={of.outputIsLowerBound} />;
 
 /** Tokens in and out, as one figure. */
-export function InOut({ of }: { of: Sums }) {
+export function InOut({ of }: { of: Amounts }) {
   if (of.input === null && of.output === null) return <Unknown />;
   return (
     <span class="inout">
@@ -45,13 +50,11 @@ export function InOut({ of }: { of: Sums }) {
 }
 
 /** Cost at list price; `null` is shown as “unknown”, a lower bound with “≥”. */
-export function Cost({ of }: { of: Pick<Sums, "costNanoUsd" | "costIsLowerBound"> }) {
-  const { costNanoUsd, costIsLowerBound } = of;
-  if (costNanoUsd === null) return <Unknown />;
+export function Cost({ of }: { of: Pick<Amounts, "cost_usd" | "costIsLowerBound"> }) {
+  const { cost_usd, costIsLowerBound } = of;
+  if (cost_usd === null) return <Unknown />;
   return (
-    <span title={preciseDollars(costNanoUsd)}>
-      {costIsLowerBound ? leastDollars(costNanoUsd, " ") : dollars(costNanoUsd)}
-    </span>
+    <span title={preciseDollars(cost_usd)}>{costIsLowerBound ? leastDollars(cost_usd, " ") : dollars(cost_usd)}</span>
   );
 }
 
@@ -74,19 +77,12 @@ export const Time = ({ ms }: { ms: number }) => (
 );
 
 /** How long turns and subagents ran; how long the session was open appears under the pointer. @param runningMs since its last activity */
-export function AtWork({ row: { workMs, openMs }, runningMs = 0 }: { row: SessionRow; runningMs?: number }) {
-  const open = `open ${duration(openMs + runningMs)}`;
-  if (workMs === null)
-    return (
-      <span title={`${open}; imported by an earlier version`}>
-        <Unknown />
-      </span>
-    );
-  return <span title={open}>{duration(workMs + runningMs)}</span>;
+export function AtWork({ row: { work_ms, active_ms }, runningMs = 0 }: { row: SessionRow; runningMs?: number }) {
+  return <span title={`open ${duration(active_ms + runningMs)}`}>{duration(work_ms + runningMs)}</span>;
 }
 
 /** Marks sessions that are open or failed. Not those without a record of their end: most imported ones have none. */
-export function EndBadge({ end: { state, text } }: { end: SessionRow["end"] }) {
+export function EndBadge({ ending: { state, text } }: Pick<SessionRow, "ending">) {
   if (state === "ended" || state === "unreported") return null;
   return <span class={`badge ${state}`}>{safeText(text)}</span>;
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Choices } from "../../wire/figures.ts";
+import type { Choices } from "../../wire/documents.ts";
 import type { ViewParams } from "../route.ts";
 import { PeriodFilter } from "./period-filter.tsx";
 import { SubjectFilters } from "./subject-filters.tsx";

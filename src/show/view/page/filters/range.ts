@@ -1,4 +1,4 @@
-import type { TimeUnit } from "../../wire/usage.ts";
+import type { TimeUnit } from "../../wire/params.ts";
 import type { ViewParams } from "../route.ts";
 import { type Days, startOfDay, timeOf } from "./days.ts";
 
@@ -21,7 +21,7 @@ interface Chosen extends Days {
 }
 
 /** A period, as the server's parameters. Without a start it begins with the first session, without an end it ends now. */
-export interface Bounds {
+interface Bounds {
   readonly sinceMs?: string;
   readonly untilMs?: string;
 }

@@ -1,5 +1,5 @@
-import type { Choices } from "../../wire/figures.ts";
-import { Select } from "../parts/select.tsx";
+import type { Choices } from "../../wire/documents.ts";
+import { Select } from "../parts/fields.tsx";
 import { changeParams, type ViewParams } from "../route.ts";
 import { safeText } from "../text/safe-text.ts";
 

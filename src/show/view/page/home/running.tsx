@@ -1,16 +1,16 @@
 import type { Failures } from "../../../../kit/text/failure-share.ts";
-import type { RunningSession } from "../../wire/home.ts";
-import { failureClass } from "../figures/failures.ts";
+import type { HomeDocument } from "../../wire/documents.ts";
+import { failureClass, failuresOf } from "../figures/failures.ts";
 import { Cost, InOut } from "../figures/figures.tsx";
 import { useNow } from "../hooks/use-now.ts";
 import { Pair } from "../parts/pair.tsx";
 import { hrefOf } from "../route.ts";
-import { placeOf } from "../sessions/place.ts";
-import { duration, plural } from "../text/format.ts";
+import { Branch, placeOf } from "../sessions/place.tsx";
+import { duration, msOf, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 
 /** Sessions in which an agent works now or waits for the user, with what it does and what it has cost so far. */
-export function Running({ running, usual }: { running: readonly RunningSession[]; usual: Failures }) {
+export function Running({ running, usual }: { running: HomeDocument["running"]; usual: Failures }) {
   const nowMs = useNow(running.length > 0, 1000);
   if (running.length === 0) return null;
   return (
@@ -18,35 +18,33 @@ export function Running({ running, usual }: { running: readonly RunningSession[]
       <h2 id="running">Running now</h2>
       <ul>
         {running.map(({ row, turnStartMs, tools }) => (
-          <li key={`${row.source}/${row.sessionId}`} class={turnStartMs === null ? "idle" : "busy"}>
-            <a href={hrefOf("session", { source: row.source, id: row.sessionId })}>
+          <li key={`${row.source}/${row.session_id}`} class={turnStartMs === null ? "idle" : "busy"}>
+            <a href={hrefOf("session", { source: row.source, id: row.session_id })}>
               <span class="agent">{safeText(row.agent)}</span> {safeText(placeOf(row))}
-              {row.branch === null ? null : <span class="branch">{safeText(row.branch)}</span>}
+              <Branch of={row} />
             </a>
             {row.prompt === null ? null : <span class="prompt">{safeText(row.prompt)}</span>}
             <span class="doing">
               {turnStartMs === null ? (
-                `Waiting for you, ${duration(nowMs - row.lastMs)}`
+                `Waiting for you, ${duration(nowMs - msOf(row.last_activity))}`
               ) : (
                 <Doing tools={tools} nowMs={nowMs} />
               )}
             </span>
             <dl>
               <Pair name="Cost so far">
-                <Cost of={row.sums} />
+                <Cost of={row.totals} />
               </Pair>
               <Pair name="Tokens">
-                <InOut of={row.sums} />
+                <InOut of={row.totals} />
               </Pair>
               <Pair name={turnStartMs === null ? "Session" : `Turn ${row.turns}`}>
-                {duration(nowMs - (turnStartMs ?? row.startMs))}
+                {duration(nowMs - (turnStartMs ?? msOf(row.start)))}
               </Pair>
               <Pair name="Tools">
-                {row.toolCalls}
-                {row.failedTools > 0 ? (
-                  <span class={failureClass({ failed: row.failedTools, calls: row.toolCalls }, usual)}>
-                    , {row.failedTools} failed
-                  </span>
+                {row.tool_calls.total}
+                {failuresOf(row).failed > 0 ? (
+                  <span class={failureClass(failuresOf(row), usual)}>, {failuresOf(row).failed} failed</span>
                 ) : null}
               </Pair>
             </dl>
@@ -59,7 +57,7 @@ export function Running({ running, usual }: { running: readonly RunningSession[]
 
 // --- internal ---
 
-function Doing({ tools, nowMs }: { tools: RunningSession["tools"]; nowMs: number }) {
+function Doing({ tools, nowMs }: { tools: HomeDocument["running"][number]["tools"]; nowMs: number }) {
   const [first] = tools;
   if (first === undefined) return <>Waiting for the model</>;
   const more = tools.length - 1;

@@ -1,5 +1,4 @@
-import type { Sums, UsageFigures } from "../../wire/figures.ts";
-import type { Compared, HomeDocument, HomeGroup } from "../../wire/home.ts";
+import type { HomeDocument, UsageFigures } from "../../wire/documents.ts";
 import { mostExpensive } from "../figures/by-cost.ts";
 import { Cost, InOut, NoPriceNotes, Tile } from "../figures/figures.tsx";
 import { dollars, exact, leastDollars, percent, plural } from "../text/format.ts";
@@ -8,7 +7,7 @@ import { safeText } from "../text/safe-text.ts";
 /** The period's figures, each with the change against the period before. */
 export function Summary({ home, period, range }: { home: HomeDocument; period: string; range: string }) {
   const { figures, before } = home.period;
-  const top = (groups: readonly HomeGroup[]) => mostExpensive(groups).find(({ key }) => key !== null);
+  const top = (groups: HomeDocument["models"]) => mostExpensive(groups).find(({ key }) => key !== null);
   const [repository, model] = [top(home.repositories), top(home.models)];
   const subscribed = home.subscribed.map(safeText);
   return (
@@ -33,10 +32,10 @@ export function Summary({ home, period, range }: { home: HomeDocument; period: s
           {exact(figures?.sessions ?? 0)}
         </Tile>
         <Tile name="Tokens in → out" note={figures === null ? null : turnsNote(figures)}>
-          <span class="text">{figures === null ? "0" : <InOut of={figures.sums} />}</span>
+          <span class="text">{figures === null ? "0" : <InOut of={figures} />}</span>
         </Tile>
         <Tile name="Tool failures" note={failuresNote(home.period)}>
-          {figures?.toolCalls ? percentExact(figures.failedTools ?? 0, figures.toolCalls) : "–"}
+          {figures?.tool_calls ? percentExact(figures.tool_errors ?? 0, figures.tool_calls) : "–"}
         </Tile>
         <Top name="Top repository" group={repository} whole={figures} />
         <Top name="Top model" group={model} whole={figures} />
@@ -64,12 +63,12 @@ const BEFORE: Readonly<Record<string, string>> = {
 
 function CostOf({ figures }: { figures: UsageFigures | null }) {
   if (figures === null) return <>$0</>;
-  return <Cost of={figures.sums} />;
+  return <Cost of={figures} />;
 }
 
 /** How the cost differs from the period before, e.g. `▲ 12% on the 7 days before`. */
-function Change({ of: { figures, before }, against }: { of: Compared; against: string }) {
-  const [now, then] = [figures === null ? 0 : figures.sums.costNanoUsd, before?.sums.costNanoUsd];
+function Change({ of: { figures, before }, against }: { of: HomeDocument["period"]; against: string }) {
+  const [now, then] = [figures === null ? 0 : figures.cost_usd, before?.cost_usd];
   if (before === null) return <>nothing {against.startsWith("the") ? `in ${against}` : against}</>;
   if (now === null || then === null || then === undefined) return <>unknown {against}</>;
   if (then === 0) return <>$0 {against}</>;
@@ -88,21 +87,29 @@ function Change({ of: { figures, before }, against }: { of: Compared; against: s
   );
 }
 
-const turnsNote = ({ turns }: UsageFigures): string | null => (turns === null ? null : plural(turns, "turn"));
+const turnsNote = ({ turns }: UsageFigures): string | null => (turns === undefined ? null : plural(turns, "turn"));
 
-function failuresNote({ figures, before }: Compared): string | null {
-  if (!figures?.toolCalls) return null;
-  const share = before?.toolCalls ? `, ${percentExact(before.failedTools ?? 0, before.toolCalls)} before` : "";
-  return `${exact(figures.failedTools ?? 0)} of ${plural(figures.toolCalls, "call")}${share}`;
+function failuresNote({ figures, before }: HomeDocument["period"]): string | null {
+  if (!figures?.tool_calls) return null;
+  const share = before?.tool_calls ? `, ${percentExact(before.tool_errors ?? 0, before.tool_calls)} before` : "";
+  return `${exact(figures.tool_errors ?? 0)} of ${plural(figures.tool_calls, "call")}${share}`;
 }
 
 /** With one decimal, because failures are usually few. */
 const percentExact = (part: number, whole: number): string => `${((part / whole) * 100).toFixed(1)}%`;
 
-function Top({ name, group, whole }: { name: string; group: HomeGroup | undefined; whole: UsageFigures | null }) {
+function Top({
+  name,
+  group,
+  whole,
+}: {
+  name: string;
+  group: HomeDocument["models"][number] | undefined;
+  whole: UsageFigures | null;
+}) {
   if (group === undefined) return null;
   return (
-    <Tile name={name} note={costNote(group.figures.sums, whole?.sums.costNanoUsd ?? null)}>
+    <Tile name={name} note={costNote(group.figures, whole?.cost_usd ?? null)}>
       <span class="text" title={safeText(group.name ?? "")}>
         {safeText(group.name ?? "")}
       </span>
@@ -111,7 +118,7 @@ function Top({ name, group, whole }: { name: string; group: HomeGroup | undefine
 }
 
 /** The cost of a group and its share of all. */
-function costNote({ costNanoUsd: cost, costIsLowerBound }: Sums, all: number | null): string {
+function costNote({ cost_usd: cost, costIsLowerBound }: UsageFigures, all: number | null): string {
   if (cost === null) return "cost unknown";
   const text = costIsLowerBound ? leastDollars(cost, " ") : dollars(cost);
   return all === null ? text : `${text}, ${percent(cost, all)}`;

@@ -1,21 +1,20 @@
 import type { ComponentChildren } from "preact";
-import type { HomeGroup } from "../../wire/home.ts";
-import type { ToolRow } from "../../wire/tools.ts";
-import type { Split } from "../../wire/usage.ts";
+import type { HomeDocument, ToolRow } from "../../wire/documents.ts";
+import type { Split } from "../../wire/params.ts";
 import { measureOf, mostExpensive } from "../figures/by-cost.ts";
 import { Cost, Unknown } from "../figures/figures.tsx";
 import { ShareCell } from "../figures/table.tsx";
 import { hrefOf } from "../route.ts";
 import { exact, percent } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
-import { toolName } from "../tools/tool-name.ts";
+import { toolName } from "../tools/servers.ts";
 
 type Filters = Readonly<Record<string, string | undefined>>;
 
 interface GroupProps {
   readonly title: string;
   readonly split: Split;
-  readonly groups: readonly HomeGroup[];
+  readonly groups: HomeDocument["models"];
   /** The chosen period, for links to other views. */
   readonly filters: Filters;
 }
@@ -50,7 +49,7 @@ export function TopGroups({ title, split, groups, filters }: GroupProps) {
           }
         >
           <td class="number">
-            <Cost of={group.figures.sums} />
+            <Cost of={group.figures} />
           </td>
           <td class="number muted">{shareOf(measure(group))}</td>
         </TopRow>
@@ -61,15 +60,15 @@ export function TopGroups({ title, split, groups, filters }: GroupProps) {
 
 /** The tools that are called most, with their failures. */
 export function TopTools({ rows, filters }: { rows: readonly ToolRow[]; filters: Filters }) {
-  const sorted = [...rows].sort((a, b) => b.calls - a.calls);
-  const largest = Math.max(1, ...rows.map(({ calls }) => calls));
+  const sorted = [...rows].sort((a, b) => b.tool_calls - a.tool_calls);
+  const largest = Math.max(1, ...rows.map(({ tool_calls }) => tool_calls));
   const names = sorted.slice(0, SHOWN).map(nameOf);
   return (
     <TopList id="tool" title="Tools" all={hrefOf("tools", filters)} count={rows.length} heads={["Calls", "Failed"]}>
       {sorted.slice(0, SHOWN).map((row) => (
         <TopRow
           key={`${row.agent}/${row.tool}`}
-          share={row.calls / largest}
+          share={row.tool_calls / largest}
           name={
             <span title={safeText(row.agent)}>
               {nameOf(row)}{" "}
@@ -79,12 +78,12 @@ export function TopTools({ rows, filters }: { rows: readonly ToolRow[]; filters:
             </span>
           }
         >
-          <td class="number">{exact(row.calls)}</td>
+          <td class="number">{exact(row.tool_calls)}</td>
           <td class="number">
-            {row.errors === 0 ? (
+            {row.tool_errors === 0 ? (
               <span class="muted">0</span>
             ) : (
-              `${exact(row.errors)} (${percent(row.errors, row.calls)})`
+              `${exact(row.tool_errors)} (${percent(row.tool_errors, row.tool_calls)})`
             )}
           </td>
         </TopRow>

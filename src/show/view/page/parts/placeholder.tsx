@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { ApiError, NoStore } from "../../wire/responses.ts";
+import { hrefOf, type Route } from "../route.ts";
 import { command } from "../text/command.ts";
 import { capitalised } from "../text/format.ts";
 
@@ -43,6 +44,28 @@ export const NoSessionsYet = () => (
     </p>
   </section>
 );
+
+/** Shown instead of figures if the chosen period has none. */
+export function NothingInPeriod({
+  what,
+  view,
+  params = {},
+}: {
+  /** What is missing, e.g. `sessions`. */
+  what: string;
+  view: Route["view"];
+  /** Parameters of the view with all time. @default none */
+  params?: Route["params"];
+}) {
+  return (
+    <section class="placeholder">
+      <h2>{`No ${what} in this period`}</h2>
+      <p>
+        <a href={hrefOf(view, { ...params, range: "all" })}>Show all time</a>
+      </p>
+    </section>
+  );
+}
 
 // --- internal ---
 

@@ -1,7 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { SpanDocument } from "../../wire/spans.ts";
-import { fetchOnce } from "../data/api.ts";
-import type { Fetched } from "../data/documents.ts";
+import { type Fetched, fetchOnce } from "../data/api.ts";
 import { Pair } from "../parts/pair.tsx";
 import { Placeholder } from "../parts/placeholder.tsx";
 import { hrefOf } from "../route.ts";
@@ -9,9 +8,8 @@ import { clock, dateTimeExact, duration, orUnknown, plural, preciseDollars } fro
 import { safeText } from "../text/safe-text.ts";
 import { TraceLink } from "./head.tsx";
 import { type Inside, insideOf } from "./inside.ts";
-import { KIND_NAMES } from "./kind-names.ts";
 import { SpanRecord } from "./span-record.tsx";
-import type { Spans } from "./spans.ts";
+import { KIND_NAMES, type Spans } from "./spans.ts";
 
 interface Props {
   readonly source: string;
@@ -103,11 +101,11 @@ function UsageFacts({ spans, index }: { spans: Spans; index: number }) {
       {inside === undefined || inside.subagents === 0 ? null : (
         <Pair name="Of this">
           {costInside(inside)} in {plural(inside.subagents, "subagent")}
-          {cost === null || inside.subagentCostNanoUsd === null ? null : (
+          {cost === null || inside.subagentCostUsd === null ? null : (
             <>
               <br />
               {sign("costIsLowerBound")}
-              {preciseDollars(cost - inside.subagentCostNanoUsd)} outside of them
+              {preciseDollars(cost - inside.subagentCostUsd)} outside of them
             </>
           )}
         </Pair>
@@ -116,5 +114,5 @@ function UsageFacts({ spans, index }: { spans: Spans; index: number }) {
   );
 }
 
-const costInside = ({ subagentCostNanoUsd: cost, subagentCostIsLowerBound: isLeast }: Inside): string =>
+const costInside = ({ subagentCostUsd: cost, subagentCostIsLowerBound: isLeast }: Inside): string =>
   cost === null ? "unknown cost" : `${isLeast ? "≥ " : ""}${preciseDollars(cost)}`;

@@ -1,4 +1,4 @@
-import type { ExplanationDocument, TimePart } from "../../wire/session.ts";
+import type { ExplanationDocument } from "../../wire/documents.ts";
 import { useApi } from "../data/api.ts";
 import { duration, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
@@ -22,7 +22,7 @@ export function Explanation({ source, id, spans, onSelect }: Props) {
         <>
           <TimeBar explanation={explanation} />
           <ul class="findings">
-            {explanation.findings.map((text) => (
+            {explanation.findings.map(({ text }) => (
               <li key={text}>{safeText(text)}</li>
             ))}
           </ul>
@@ -46,28 +46,28 @@ export function Explanation({ source, id, spans, onSelect }: Props) {
 // --- internal ---
 
 /** The time while the session was open, as one stacked bar. */
-function TimeBar({ explanation: { parts, isModelTimed } }: { explanation: ExplanationDocument }) {
-  const shown = parts.filter(({ name }) => name !== "away");
+function TimeBar({ explanation: { time } }: { explanation: ExplanationDocument }) {
+  if (time === null) return null;
+  const shown = partsOf(time).filter(({ ms }) => ms > 0);
   const wholeMs = shown.reduce((sum, { ms }) => sum + ms, 0);
   if (wholeMs === 0) return null;
-  const nameOf = (part: TimePart): string => (part === "agent" && !isModelTimed ? "model and agent" : PART_NAMES[part]);
   return (
     <div class="time-bar">
       <div class="stack" aria-hidden="true">
-        {shown.map(({ name, ms }) => (
+        {shown.map(({ part, name, ms }) => (
           <span
-            key={name}
-            class={`part-${name}`}
-            title={`${nameOf(name)}: ${duration(ms)}`}
+            key={part}
+            class={`part-${part}`}
+            title={`${name}: ${duration(ms)}`}
             style={{ width: `${(ms / wholeMs) * 100}%` }}
           />
         ))}
       </div>
       <ul class="legend" aria-label={`Where ${duration(wholeMs)} went`}>
-        {shown.map(({ name, ms }) => (
-          <li key={name} class={`part-${name}`}>
+        {shown.map(({ part, name, ms }) => (
+          <li key={part} class={`part-${part}`}>
             <span class="dot" aria-hidden="true" />
-            {nameOf(name)} <b>{percent(ms, wholeMs)}</b> {duration(ms)}
+            {name} <b>{percent(ms, wholeMs)}</b> {duration(ms)}
           </li>
         ))}
       </ul>
@@ -75,11 +75,11 @@ function TimeBar({ explanation: { parts, isModelTimed } }: { explanation: Explan
   );
 }
 
-const PART_NAMES: Readonly<Record<TimePart, string>> = {
-  model: "model",
-  tool: "tools",
-  held: "permission and hooks",
-  agent: "between calls",
-  user: "you",
-  away: "closed",
-};
+/** What the session spent time on while it was open. Without times of its model calls, the agent's part includes the model. */
+const partsOf = (time: NonNullable<ExplanationDocument["time"]>) => [
+  { part: "model", name: "model", ms: time.model_ms ?? 0 },
+  { part: "tool", name: "tools", ms: time.tool_ms },
+  { part: "held", name: "permission and hooks", ms: time.held_ms ?? 0 },
+  { part: "agent", name: time.model_ms === null ? "model and agent" : "between calls", ms: time.between_calls_ms },
+  { part: "user", name: "you", ms: time.user_ms },
+];

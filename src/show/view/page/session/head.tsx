@@ -1,11 +1,11 @@
-import type { SessionDocument } from "../../wire/session.ts";
+import type { SessionDocument } from "../../wire/documents.ts";
 import { EXPORTED } from "../data/exported.ts";
 import { AtWork, Cost, EndBadge, InOut, Unknown } from "../figures/figures.tsx";
 import { backTo } from "../hooks/use-route.ts";
 import { Pair } from "../parts/pair.tsx";
 import { hrefOf } from "../route.ts";
-import { placeOf } from "../sessions/place.ts";
-import { dateTimeExact, dollars, exact, orUnknown, percent, plural } from "../text/format.ts";
+import { Branch, placeOf } from "../sessions/place.tsx";
+import { dateTimeExact, dollars, exact, msOf, orUnknown, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 
 /**
@@ -14,8 +14,8 @@ import { safeText } from "../text/safe-text.ts";
  * @param untilMs the time now, if the agent is working; `undefined` otherwise
  */
 export function TitleBar({ document: { row }, untilMs }: { document: SessionDocument; untilMs: number | undefined }) {
-  const { sums } = row;
-  const hasCacheShare = sums.input !== null && sums.cacheRead !== null && sums.input > 0;
+  const { totals } = row;
+  const hasCacheShare = totals.input !== null && totals.cache_read !== null && totals.input > 0;
   return (
     <header class="title-bar">
       <div class="title">
@@ -31,35 +31,35 @@ export function TitleBar({ document: { row }, untilMs }: { document: SessionDocu
         ) : null}
         <h1 id="title">
           {safeText(row.agent)} <span class="place">{safeText(placeOf(row))}</span>
-          {row.branch === null ? null : <span class="branch">{safeText(row.branch)}</span>}
-          <EndBadge end={row.end} />
+          <Branch of={row} />
+          <EndBadge ending={row.ending} />
         </h1>
       </div>
       <dl class="key-figures">
         <Figure name="Cost" note={costNote(row)}>
-          <Cost of={sums} />
+          <Cost of={totals} />
         </Figure>
         <Figure name="At work">
-          <AtWork row={row} runningMs={Math.max(0, (untilMs ?? 0) - row.lastMs)} />
+          <AtWork row={row} runningMs={Math.max(0, (untilMs ?? 0) - msOf(row.last_activity))} />
         </Figure>
         <Figure
           name="Tokens in → out"
-          note={hasCacheShare ? `${percent(sums.cacheRead ?? 0, sums.input ?? 0)} from cache` : null}
+          note={hasCacheShare ? `${percent(totals.cache_read ?? 0, totals.input ?? 0)} from cache` : null}
         >
-          <InOut of={sums} />
+          <InOut of={totals} />
         </Figure>
         <Figure name="Turns" note={row.subagents > 0 ? plural(row.subagents, "subagent") : null}>
           {exact(row.turns)}
         </Figure>
         <Figure name="Model calls">
-          {sums.modelCalls === null ? (
+          {totals.model_calls === null ? (
             <Unknown />
           ) : (
-            `${sums.modelCallsIsLowerBound ? "≥" : ""}${exact(sums.modelCalls)}`
+            `${totals.modelCallsIsLowerBound ? "≥" : ""}${exact(totals.model_calls)}`
           )}
         </Figure>
         <Figure name="Tool calls" note={toolNote(row)}>
-          {exact(row.toolCalls)}
+          {exact(row.tool_calls.total)}
         </Figure>
       </dl>
     </header>
@@ -67,27 +67,27 @@ export function TitleBar({ document: { row }, untilMs }: { document: SessionDocu
 }
 
 /** What the session was about, when it ran and where, and what the agent itself reported. */
-export function Facts({ document: { row, segments, reported, traceUrl } }: { document: SessionDocument }) {
+export function Facts({ document: { row, reported, traceUrl } }: { document: SessionDocument }) {
   return (
     <>
       {row.prompt === null ? null : <p class="prompt">{safeText(row.prompt)}</p>}
       <p class="facts">
         <span>
-          Started <time dateTime={new Date(row.startMs).toISOString()}>{dateTimeExact(row.startMs)}</time>
+          Started <time dateTime={row.start ?? ""}>{dateTimeExact(msOf(row.start))}</time>
         </span>
-        {segments.length > 1 ? <span>{plural(segments.length, "segment")}</span> : null}
-        {row.end.state === "open" ? null : <span>{safeText(row.end.text)}</span>}
-        {row.agentVersion === null ? null : <span>version {safeText(row.agentVersion)}</span>}
+        {row.segments > 1 ? <span>{plural(row.segments, "segment")}</span> : null}
+        {row.ending.state === "open" ? null : <span>{safeText(row.ending.text)}</span>}
+        {row.agent_version === null ? null : <span>version {safeText(row.agent_version)}</span>}
         {row.title === "" ? null : <span>{safeText(row.title)}</span>}
         {row.models.length === 0 ? null : <span>{row.models.map((model) => safeText(model)).join(", ")}</span>}
-        <span class="id">{safeText(row.sessionId)}</span>
+        <span class="id">{safeText(row.session_id)}</span>
         {row.folder === null ? null : <span class="id">{safeText(row.folder)}</span>}
         {traceUrl === null ? null : <TraceLink url={traceUrl} />}
       </p>
       {reported === null ? null : (
         <p class="muted">
           The agent reported {orUnknown(reported.input)} tokens in and {orUnknown(reported.output)} out
-          {reported.costNanoUsd === null ? "" : `, ${dollars(reported.costNanoUsd)}`}, including side requests that its
+          {reported.costUsd === null ? "" : `, ${dollars(reported.costUsd)}`}, including side requests that its
           transcript does not contain.
         </p>
       )}
@@ -122,19 +122,24 @@ function Figure({
 }
 
 /** Calls without a price, and whether the cost is what the user pays. */
-function costNote({ sums, onSubscription }: SessionDocument["row"]): string | null {
+function costNote({ totals, on_subscription }: SessionDocument["row"]): string | null {
   const notes = [
-    ...(sums.unpriced > 0 ? [`${plural(sums.unpriced, "call")} without an exact price`] : []),
-    ...(onSubscription && sums.costNanoUsd !== null ? ["list price, not your bill"] : []),
+    ...(totals.unpriced > 0 ? [`${plural(totals.unpriced, "call")} without an exact price`] : []),
+    ...(on_subscription && totals.cost_usd !== null ? ["list price, not your bill"] : []),
   ];
   return notes.length === 0 ? null : notes.join("; ");
 }
 
-function toolNote(row: SessionDocument["row"]): string | null {
-  const parts = [
-    ...(row.failedTools > 0 ? [`${exact(row.failedTools)} failed`] : []),
-    ...(row.deniedTools > 0 ? [`${exact(row.deniedTools)} denied`] : []),
-    ...(row.unfinishedTools > 0 ? [`${exact(row.unfinishedTools)} unfinished`] : []),
-  ];
+function toolNote({ tool_calls }: SessionDocument["row"]): string | null {
+  const parts = TOOL_NOTES.flatMap(([status, text]) => {
+    const calls = tool_calls[status] ?? 0;
+    return calls > 0 ? [`${exact(calls)} ${text}`] : [];
+  });
   return parts.length === 0 ? null : parts.join(", ");
 }
+
+const TOOL_NOTES = [
+  ["error", "failed"],
+  ["denied", "denied"],
+  ["unfinished", "unfinished"],
+] as const;

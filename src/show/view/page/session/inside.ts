@@ -6,7 +6,7 @@ export interface Inside {
   readonly tools: number;
   readonly subagents: number;
   /** Of the subagents; `null`: unknown. */
-  readonly subagentCostNanoUsd: number | null;
+  readonly subagentCostUsd: number | null;
   readonly subagentCostIsLowerBound: boolean;
 }
 
@@ -28,7 +28,7 @@ export function insideOf(spans: Spans, index: number): Inside {
     calls: spans.callsOf(index),
     tools,
     subagents,
-    subagentCostNanoUsd: known === 0 ? null : cost,
+    subagentCostUsd: known === 0 ? null : cost,
     subagentCostIsLowerBound: isLowerBound,
   };
 }

@@ -1,8 +1,9 @@
-import type { ExplanationDocument } from "../../wire/session.ts";
+import type { ExplanationDocument } from "../../wire/documents.ts";
+import { EXPORTED } from "../data/exported.ts";
 import { Pair } from "../parts/pair.tsx";
-import { dollars, duration } from "../text/format.ts";
+import { hrefOf, type Params } from "../route.ts";
+import { dollars, duration, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
-import { LedTo } from "./led-to.tsx";
 import type { Spans } from "./spans.ts";
 
 interface Props {
@@ -29,7 +30,7 @@ export function Notable({ explanation, source, id, spans, onSelect }: Props) {
       )}
       {expensiveTurn === null ? null : (
         <Fact name="Most expensive turn" onClick={goTo(turnSpan(spans, expensiveTurn))}>
-          Turn {expensiveTurn.turn}, {dollars(expensiveTurn.costNanoUsd)}
+          Turn {expensiveTurn.turn}, {dollars(expensiveTurn.cost_usd)}
           {hasSubagents(spans) ? " with its subagents" : ""}
         </Fact>
       )}
@@ -40,7 +41,7 @@ export function Notable({ explanation, source, id, spans, onSelect }: Props) {
       )}
       {repeat === undefined ? null : (
         <Fact name="Repeated with the same input">
-          {safeText(repeat.name)}, {repeat.calls} times, {duration(repeat.totalMs)}
+          {safeText(repeat.name)}, {repeat.calls} times, {duration(repeat.total_ms)}
           {repeats.length > 1 ? `, and ${repeats.length - 1} more` : ""}
         </Fact>
       )}
@@ -89,3 +90,47 @@ const toolSpan = (spans: Spans, { startMs, ms }: SlowestTool): number =>
   );
 
 const hasSubagents = (spans: Spans): boolean => spans.find((i) => spans.kindOf(i) === "subagent") >= 0;
+
+interface LedToProps {
+  readonly changes: ExplanationDocument["changes"];
+  readonly source: string;
+  /** Id of the session. */
+  readonly id: string;
+}
+
+/** Each change with a link to all of its work, and the commits of this session together. */
+function LedTo({ changes, source, id }: LedToProps) {
+  const commits = changes.filter(({ by }) => by === "commit");
+  const named = changes.filter(({ by }) => by === "change");
+  return (
+    <span class="led-to">
+      {named.slice(0, MAX_CHANGES).map(({ key, certainty }) => (
+        <ViewLink key={key} params={{ by: "change", range: "all", key }}>
+          {safeText(key)}
+          {certainty === "inferred" ? " (inferred)" : ""}
+        </ViewLink>
+      ))}
+      {named.length > MAX_CHANGES ? (
+        <ViewLink params={{ by: "change", range: "all", source, id }}>
+          {plural(named.length - MAX_CHANGES, "more change")}
+        </ViewLink>
+      ) : null}
+      {commits.length === 0 ? null : (
+        <ViewLink params={{ by: "commit", range: "all", source, id }}>{commitsText(commits)}</ViewLink>
+      )}
+    </span>
+  );
+}
+
+/** More do not fit beside the waterfall's explanation. */
+const MAX_CHANGES = 3;
+
+function commitsText(commits: LedToProps["changes"]): string {
+  const inferred = commits.filter(({ certainty }) => certainty === "inferred").length;
+  return `${plural(commits.length, "commit")}${inferred === 0 ? "" : `, ${inferred} inferred`}`;
+}
+
+/** A link into the changes view; an exported page has no other views. */
+function ViewLink({ params, children }: { params: Params; children: preact.ComponentChildren }) {
+  return EXPORTED === undefined ? <a href={hrefOf("changes", params)}>{children}</a> : <span>{children}</span>;
+}

@@ -31,7 +31,7 @@ export function SessionView({ source, id, span }: Props) {
   );
   const [selected, setSelected] = useSelected(span);
   const title =
-    session === undefined ? "Session" : `${session.row.agent} · ${session.row.repository ?? id.slice(0, 8)}`;
+    session === undefined ? "Session" : `${session.row.agent} · ${session.row.repositoryName ?? id.slice(0, 8)}`;
 
   useTitle(safeText(title));
 

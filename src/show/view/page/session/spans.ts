@@ -32,7 +32,7 @@ export interface Spans {
   kindOf(i: number): SpanKind;
   labelOf(i: number): string;
   detailOf(i: number): string;
-  /** Figures of a span and everything inside it, `null` if unknown: the rows of one level add up to the row above. */
+  /** Figures of a span and everything inside it, `null` if unknown: the rows of one level add up to the row above. Cost in US dollars. */
   callsOf(i: number): number;
   inputOf(i: number): number | null;
   outputOf(i: number): number | null;
@@ -92,7 +92,7 @@ export function readSpans(columns: SpanColumns, untilMs = 0): Spans {
     callsOf: (i) => columns.calls[i] ?? 0,
     inputOf: (i) => columns.input[i] ?? null,
     outputOf: (i) => columns.output[i] ?? null,
-    costOf: (i) => columns.costNanoUsd[i] ?? null,
+    costOf: (i) => usdOf(columns.costNanoUsd[i] ?? null),
     has: (i, flag) => ((flags[i] ?? 0) & FLAG[flag]) !== 0,
     isFailed: (i) => ((flags[i] ?? 0) & FAILED) !== 0,
     strings,
@@ -104,7 +104,18 @@ export function readSpans(columns: SpanColumns, untilMs = 0): Spans {
 export const isWorking = ({ flags, kind }: SpanColumns): boolean =>
   flags.some((bits, i) => (bits & FLAG.open) !== 0 && SPAN_KINDS[kind[i] ?? -1] !== "session");
 
+export const KIND_NAMES = {
+  session: "session",
+  turn: "turn",
+  subagent: "subagent",
+  model_call: "model call",
+  tool_call: "tool call",
+  other: "span",
+} as const satisfies Record<SpanKind, string>;
+
 // --- internal ---
+
+const usdOf = (nanoUsd: number | null): number | null => (nanoUsd === null ? null : nanoUsd / 1e9);
 
 const FAILED = FLAG.error | FLAG.denied;
 

@@ -1,13 +1,14 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: styled as cards on narrow screens, the elements lose their roles
 import { type Failures, sumOfFailures } from "../../../../kit/text/failure-share.ts";
-import type { SessionRow, Sort } from "../../wire/sessions.ts";
-import { failureClass } from "../figures/failures.ts";
+import type { SessionRow } from "../../wire/documents.ts";
+import type { Sort } from "../../wire/params.ts";
+import { failureClass, failuresOf } from "../figures/failures.ts";
 import { AtWork, Cost, EndBadge, InOut, Time } from "../figures/figures.tsx";
 import { Head, type Sorting } from "../figures/table.tsx";
 import { hrefOf } from "../route.ts";
-import { exact } from "../text/format.ts";
+import { exact, msOf } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
-import { placeOf } from "./place.ts";
+import { Branch, placeOf } from "./place.tsx";
 
 interface Props {
   readonly rows: readonly SessionRow[];
@@ -29,7 +30,7 @@ export function SessionTable({ rows, sorting }: Props) {
       onSort: () => onSort(by, isSorted && !rising),
     };
   };
-  const idLength = uniquePrefixLength(rows.map(({ sessionId }) => sessionId));
+  const idLength = uniquePrefixLength(rows.map(({ session_id }) => session_id));
   const usual = sumOfFailures(rows.map(failuresOf));
   return (
     <table class="sessions" role="table" aria-label="Sessions">
@@ -49,7 +50,7 @@ export function SessionTable({ rows, sorting }: Props) {
       </thead>
       <tbody role="rowgroup">
         {rows.map((row) => (
-          <Row key={`${row.source}/${row.sessionId}`} row={row} idLength={idLength} usual={usual} />
+          <Row key={`${row.source}/${row.session_id}`} row={row} idLength={idLength} usual={usual} />
         ))}
       </tbody>
     </table>
@@ -73,41 +74,41 @@ function Row({ row, idLength, usual }: { row: SessionRow; idLength: number; usua
   return (
     <tr role="row">
       <td role="cell" class="who">
-        <a href={hrefOf("session", { source: row.source, id: row.sessionId })}>
+        <a href={hrefOf("session", { source: row.source, id: row.session_id })}>
           <span class="agent">{safeText(row.agent)}</span>
           <span class="place">
             {safeText(placeOf(row))}
-            {row.branch === null ? null : <span class="branch">{safeText(row.branch)}</span>}
+            <Branch of={row} />
           </span>
         </a>
         {row.prompt === null ? null : <span class="prompt">{safeText(row.prompt)}</span>}
         <span class="sub">
-          <span class="id">{safeText(row.sessionId.slice(0, idLength))}</span>
+          <span class="id">{safeText(row.session_id.slice(0, idLength))}</span>
           {row.title === "" ? null : <span class="work-done">{safeText(row.title)}</span>}
           <span class="models">{row.models.map((model) => safeText(model)).join(", ")}</span>
         </span>
       </td>
       <td role="cell" data-name="Last activity">
-        <EndBadge end={row.end} />
-        <Time ms={row.lastMs} />
+        <EndBadge ending={row.ending} />
+        <Time ms={msOf(row.last_activity)} />
       </td>
       <td role="cell" data-name="Started">
-        <Time ms={row.startMs} />
+        <Time ms={msOf(row.start)} />
       </td>
       <td role="cell" data-name="At work" class="number">
         <AtWork row={row} />
       </td>
       <td role="cell" data-name="Cost" class="number">
-        <Cost of={row.sums} />
+        <Cost of={row.totals} />
       </td>
       <td role="cell" data-name="Tokens" class="number">
-        <InOut of={row.sums} />
+        <InOut of={row.totals} />
       </td>
       <td role="cell" data-name="Turns" class="number">
         {exact(row.turns)}
       </td>
       <td role="cell" data-name="Tools" class="number">
-        {exact(row.toolCalls)}
+        {exact(row.tool_calls.total)}
         <ToolErrors row={row} usual={usual} />
       </td>
     </tr>
@@ -126,16 +127,14 @@ function uniquePrefixLength(ids: readonly string[]): number {
 
 const MIN_ID_LENGTH = 8;
 
-const failuresOf = ({ failedTools, toolCalls }: SessionRow): Failures => ({ failed: failedTools, calls: toolCalls });
-
 function ToolErrors({ row, usual }: { row: SessionRow; usual: Failures }) {
-  const { failedTools, deniedTools } = row;
-  if (failedTools + deniedTools === 0) return null;
+  const [failed, denied] = [row.tool_calls["error"] ?? 0, row.tool_calls["denied"] ?? 0];
+  if (failed + denied === 0) return null;
   return (
     <span class={failureClass(failuresOf(row), usual)}>
-      {failedTools > 0 ? `${exact(failedTools)} failed` : ""}
-      {failedTools > 0 && deniedTools > 0 ? ", " : ""}
-      {deniedTools > 0 ? `${exact(deniedTools)} denied` : ""}
+      {failed > 0 ? `${exact(failed)} failed` : ""}
+      {failed > 0 && denied > 0 ? ", " : ""}
+      {denied > 0 ? `${exact(denied)} denied` : ""}
     </span>
   );
 }

@@ -1,14 +1,17 @@
 import { useState } from "preact/hooks";
-import type { Sort } from "../../wire/sessions.ts";
+import type { Choices } from "../../wire/documents.ts";
+import type { Sort } from "../../wire/params.ts";
 import { useApi } from "../data/api.ts";
+import { More } from "../figures/table.tsx";
+import { type Days, startOfDay, timeOf } from "../filters/days.ts";
+import { DaysBetween } from "../filters/period-filter.tsx";
+import { SubjectFilters } from "../filters/subject-filters.tsx";
 import { keptPlace, useKeptPlace } from "../hooks/use-kept-place.ts";
 import { useTitle } from "../hooks/use-title.ts";
-import { More } from "../parts/more.tsx";
+import { Check, SearchField, Select } from "../parts/fields.tsx";
 import { NoSessionsYet, Placeholder } from "../parts/placeholder.tsx";
 import { changeParams, hrefOf, type ViewParams } from "../route.ts";
 import { exact, plural } from "../text/format.ts";
-import { Filters } from "./filters.tsx";
-import { boundsOf } from "./period.ts";
 import { SessionTable } from "./session-table.tsx";
 
 /** The sessions that match the filters, page by page. The filters are part of the address. */
@@ -78,3 +81,65 @@ function useLimit(query: string): readonly [limit: number, showMore: () => void]
   const limit = state.query === query ? state.limit : PAGE_ROWS;
   return [limit, () => setState({ limit: limit + PAGE_ROWS, query })];
 }
+
+/** Filters of the session list. */
+function Filters({ params, choices }: { params: ViewParams; choices: Choices }) {
+  const isFiltered = FILTERS.some((name) => (params[name] ?? "") !== "");
+  return (
+    <search class="filters" aria-label="Filter sessions">
+      <SearchField
+        value={params["text"] ?? ""}
+        placeholder="Id, repository, branch, folder, model"
+        onChange={(text) => changeParams({ text })}
+      />
+      <SubjectFilters params={params} choices={choices} />
+      <Select
+        name="Time"
+        value={PERIODS.find(({ value }) => value === params["period"])?.value ?? ""}
+        options={PERIODS}
+        onChange={(period) => changeParams({ period, from: undefined, to: undefined })}
+      />
+      {params["period"] === "between" ? <DaysBetween params={params} /> : null}
+      <Check
+        name="Errors only"
+        title="Ended with an error, a turn failed, or more tool calls failed than usual"
+        checked={params["errors"] === "1"}
+        onChange={(checked) => changeParams({ errors: checked ? "1" : undefined })}
+      />
+      {isFiltered ? (
+        <button type="button" class="quiet" onClick={() => changeParams(NO_FILTERS)}>
+          Clear filters
+        </button>
+      ) : null}
+    </search>
+  );
+}
+
+const PERIODS = [
+  { value: "", text: "Any time" },
+  { value: "today", text: "Today" },
+  { value: "7", text: "Last 7 days" },
+  { value: "30", text: "Last 30 days" },
+  { value: "90", text: "Last 90 days" },
+  { value: "between", text: "Between …" },
+] as const;
+
+interface Chosen extends Days {
+  readonly period?: string | undefined;
+}
+
+/** The chosen period in the user's time zone, as the server's parameters. */
+function boundsOf({ period, ...days }: Chosen): { readonly fromMs?: string; readonly toMs?: string } {
+  if (period === "between") {
+    const { startMs, endMs } = timeOf(days);
+    return {
+      ...(startMs !== undefined && { fromMs: String(startMs) }),
+      ...(endMs !== undefined && { toMs: String(endMs) }),
+    };
+  }
+  const count = period === "today" ? 1 : Number(period ?? "");
+  return count > 0 ? { fromMs: String(startOfDay(count - 1)) } : {};
+}
+
+const FILTERS = ["text", "agent", "repository", "model", "period", "from", "to", "errors"] as const;
+const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, undefined]));

@@ -1,16 +1,22 @@
-import { exact, percentOf } from "../../../../kit/text/amounts.ts";
+import * as amounts from "../../../../kit/text/amounts.ts";
 
-export {
-  dollars,
-  duration,
-  exact,
-  leastDollars,
-  plural,
-  preciseDollars,
-  shortCount,
-} from "../../../../kit/text/amounts.ts";
+const { duration, exact, plural, shortCount } = amounts;
 
-/** Texts of figures that only the page shows. None of these functions throws. */
+export { duration, exact, plural, shortCount };
+
+// Texts of figures as the page shows them. None of these functions throws
+
+/** For everything that is compared: `$1,234.50`, `$0.02`, `<$0.01`, `$0`. */
+export const dollars = (usd: number): string => amounts.dollars(nanoUsd(usd));
+
+/** A lower bound: `≥$0.12`; `>$0` if it is less than half a cent. @param gap after the sign */
+export const leastDollars = (usd: number, gap = ""): string => amounts.leastDollars(nanoUsd(usd), gap);
+
+/** For one amount where small differences matter: `$12.30`, `$0.0123`, `<$0.0001`, `$0`. */
+export const preciseDollars = (usd: number): string => amounts.preciseDollars(nanoUsd(usd));
+
+/** A time of `--json` in milliseconds since the epoch; 0 if it is unknown. */
+export const msOf = (time: string | null): number => (time === null ? 0 : Date.parse(time));
 
 /** Time since a start, for an axis with ticks `stepMs` apart, with enough digits to distinguish them. */
 export function offset(ms: number, stepMs: number): string {
@@ -29,16 +35,16 @@ export function offset(ms: number, stepMs: number): string {
 /** Every digit, or `unknown`. */
 export const orUnknown = (n: number | null): string => (n === null ? "unknown" : exact(n));
 
-/** For an axis with ticks `stepNanoUsd` apart, with enough digits to distinguish them and the same number on all of them. */
-export function dollarsOnAxis(nanoUsd: number, stepNanoUsd: number): string {
-  const isWhole = (digits: number): boolean => Math.round(stepNanoUsd) % 10 ** (9 - digits) === 0;
+/** For an axis with ticks `stepUsd` apart, with enough digits to distinguish them and the same number on all of them. */
+export function dollarsOnAxis(usd: number, stepUsd: number): string {
+  const isWhole = (digits: number): boolean => nanoUsd(stepUsd) % 10 ** (9 - digits) === 0;
   const digits = [0, 2, 3, 4, 5, 6].find(isWhole) ?? 9;
-  return `$${(nanoUsd / 1e9).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
+  return `$${usd.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
 /** `58%`; `–` if the whole is 0. */
 export const percent = (part: number, whole: number): string =>
-  whole > 0 ? percentOf(Math.min(1, part / whole)) : "–";
+  whole > 0 ? amounts.percentOf(Math.min(1, part / whole)) : "–";
 
 /** Day and minute in the user's time zone. */
 export const dateTime = (ms: number): string => MINUTES.format(ms);
@@ -64,6 +70,9 @@ export const capitalised = (text: string): string => `${text.charAt(0).toUpperCa
 export const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 // --- internal ---
+
+/** In whole billionths, as amounts are compared and rounded everywhere. */
+const nanoUsd = (usd: number): number => Math.round(usd * 1e9);
 
 const two = (n: number): string => String(n).padStart(2, "0");
 const trimmed = (n: number): string => String(Math.round(n * 1000) / 1000);

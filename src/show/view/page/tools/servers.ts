@@ -1,4 +1,4 @@
-import type { ToolRow } from "../../wire/tools.ts";
+import type { ToolRow } from "../../wire/documents.ts";
 
 /** The sums of each MCP server, with its name as that of a tool. */
 export function byServer(rows: readonly ToolRow[]): readonly ToolRow[] {
@@ -21,11 +21,15 @@ export function sumOf(rows: readonly ToolRow[], name: string): ToolRow {
     tool: name,
     server: null,
     sessions: 0,
-    calls: sum(({ calls }) => calls),
-    errors: sum(({ errors }) => errors),
-    denied: sum(({ denied }) => denied),
-    unfinished: sum(({ unfinished }) => unfinished),
-    open: sum(({ open }) => open),
-    toolMs: sum(({ toolMs }) => toolMs),
+    tool_calls: sum(({ tool_calls }) => tool_calls),
+    tool_errors: sum(({ tool_errors }) => tool_errors),
+    tool_denied: sum(({ tool_denied }) => tool_denied),
+    tool_unfinished: sum(({ tool_unfinished }) => tool_unfinished),
+    tool_open: sum(({ tool_open }) => tool_open),
+    tool_ms: sum(({ tool_ms }) => tool_ms),
   };
 }
+
+/** `mcp__<server>__<tool>` without the server, which is shown beside it. */
+export const toolName = ({ tool, server }: Pick<ToolRow, "tool" | "server">): string =>
+  server !== null && tool.startsWith(`mcp__${server}__`) ? tool.slice(`mcp__${server}__`.length) : tool;

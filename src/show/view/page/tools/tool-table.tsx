@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { type Failures, sumOfFailures } from "../../../../kit/text/failure-share.ts";
-import type { ToolRow } from "../../wire/tools.ts";
+import type { ToolRow } from "../../wire/documents.ts";
 import { failureClass } from "../figures/failures.ts";
 import { type Column, FigureTable } from "../figures/table.tsx";
 import { duration, exact, percent } from "../text/format.ts";
@@ -18,14 +18,14 @@ export function ToolTable({ heading, nameOf, rows }: Props) {
   const [sortedBy, setSortedBy] = useState("Calls");
   const columns = columnsOf(sumOfFailures(rows.map(failuresOf)));
   const sortValue = columns.find(({ name }) => name === sortedBy)?.value ?? (() => 0);
-  const maxCalls = Math.max(1, ...rows.map(({ calls }) => calls));
+  const maxCalls = Math.max(1, ...rows.map(({ tool_calls }) => tool_calls));
   return (
     <FigureTable
       heading={heading}
       rows={rows.toSorted((a, b) => sortValue(b) - sortValue(a))}
       keyOf={({ agent, tool }) => `${agent}/${tool}`}
       nameOf={nameOf}
-      share={{ name: "Share of calls", of: ({ calls }) => calls / maxCalls }}
+      share={{ name: "Share of calls", of: ({ tool_calls }) => tool_calls / maxCalls }}
       columns={columns}
       sortingOf={({ name }) => ({
         direction: name === sortedBy ? "descending" : undefined,
@@ -43,27 +43,28 @@ interface ToolColumn extends Column<ToolRow> {
 }
 
 const columnsOf = (usual: Failures): readonly ToolColumn[] => [
-  { name: "Calls", value: ({ calls }) => calls, cell: ({ calls }) => exact(calls) },
-  { name: "Failed", value: ({ errors }) => errors, cell: (row) => <Failed row={row} usual={usual} /> },
-  { name: "Denied", value: ({ denied }) => denied, cell: ({ denied }) => exact(denied) },
+  { name: "Calls", value: ({ tool_calls }) => tool_calls, cell: ({ tool_calls }) => exact(tool_calls) },
+  { name: "Failed", value: ({ tool_errors }) => tool_errors, cell: (row) => <Failed row={row} usual={usual} /> },
+  { name: "Denied", value: ({ tool_denied }) => tool_denied, cell: ({ tool_denied }) => exact(tool_denied) },
   {
     name: "Unfinished",
-    value: ({ unfinished, open }) => unfinished + open,
-    cell: ({ unfinished, open }) => `${exact(unfinished)}${open > 0 ? ` + ${exact(open)} running` : ""}`,
+    value: ({ tool_unfinished, tool_open }) => tool_unfinished + tool_open,
+    cell: ({ tool_unfinished, tool_open }) =>
+      `${exact(tool_unfinished)}${tool_open > 0 ? ` + ${exact(tool_open)} running` : ""}`,
   },
-  { name: "Time", value: ({ toolMs }) => toolMs, cell: ({ toolMs }) => duration(toolMs) },
+  { name: "Time", value: ({ tool_ms }) => tool_ms, cell: ({ tool_ms }) => duration(tool_ms) },
   { name: "Average", value: averageMs, cell: (row) => duration(averageMs(row)) },
 ];
 
 function Failed({ row, usual }: { row: ToolRow; usual: Failures }) {
-  const { errors, calls } = row;
-  if (errors === 0) return <>0</>;
-  const text = `${exact(errors)} (${percent(errors, calls)})`;
+  const { tool_errors, tool_calls } = row;
+  if (tool_errors === 0) return <>0</>;
+  const text = `${exact(tool_errors)} (${percent(tool_errors, tool_calls)})`;
   return <span class={failureClass(failuresOf(row), usual)}>{text}</span>;
 }
 
-const failuresOf = ({ errors, calls }: ToolRow): Failures => ({ failed: errors, calls });
+const failuresOf = ({ tool_errors, tool_calls }: ToolRow): Failures => ({ failed: tool_errors, calls: tool_calls });
 
-function averageMs({ toolMs, calls }: ToolRow): number {
-  return calls === 0 ? 0 : toolMs / calls;
+function averageMs({ tool_ms, tool_calls }: ToolRow): number {
+  return tool_calls === 0 ? 0 : tool_ms / tool_calls;
 }

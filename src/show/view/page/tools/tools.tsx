@@ -1,18 +1,16 @@
 import { useState } from "preact/hooks";
-import type { ToolRow } from "../../wire/tools.ts";
+import type { ToolRow } from "../../wire/documents.ts";
 import { useApi } from "../data/api.ts";
 import { Downloads } from "../figures/downloads.tsx";
 import { Tile } from "../figures/figures.tsx";
 import { FigureFilters } from "../filters/figure-filters.tsx";
 import { boundsOfParams } from "../filters/range.ts";
 import { useTitle } from "../hooks/use-title.ts";
-import { NothingInPeriod } from "../parts/nothing-in-period.tsx";
-import { NoSessionsYet, Placeholder } from "../parts/placeholder.tsx";
+import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholder.tsx";
 import type { ViewParams } from "../route.ts";
 import { duration, exact, percent } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
-import { byServer, serverOf, sumOf } from "./servers.ts";
-import { toolName } from "./tool-name.ts";
+import { byServer, serverOf, sumOf, toolName } from "./servers.ts";
 import { ToolTable } from "./tool-table.tsx";
 
 /** Calls, outcomes and durations of each tool, by MCP server and one by one. */
@@ -53,13 +51,13 @@ function Totals({ rows }: Props) {
   const all = sumOf(rows, "All tools");
   return (
     <dl class="tiles">
-      <Tile name="Calls">{exact(all.calls)}</Tile>
-      <Tile name="Failed" note={`${percent(all.errors, all.calls)} of all`}>
-        {exact(all.errors)}
+      <Tile name="Calls">{exact(all.tool_calls)}</Tile>
+      <Tile name="Failed" note={`${percent(all.tool_errors, all.tool_calls)} of all`}>
+        {exact(all.tool_errors)}
       </Tile>
-      <Tile name="Denied">{exact(all.denied)}</Tile>
+      <Tile name="Denied">{exact(all.tool_denied)}</Tile>
       <Tile name="Time in tools" note="includes waiting for you">
-        {duration(all.toolMs)}
+        {duration(all.tool_ms)}
       </Tile>
     </dl>
   );

@@ -1,22 +1,19 @@
 import { useMemo } from "preact/hooks";
-import { SPLITS, type Split, type UsageDocument } from "../../wire/usage.ts";
+import type { UsageDocument } from "../../wire/documents.ts";
+import { SPLITS, type Split } from "../../wire/params.ts";
 import { useApi } from "../data/api.ts";
 import { Downloads } from "../figures/downloads.tsx";
 import { NoPriceNotes } from "../figures/figures.tsx";
 import { FigureFilters } from "../filters/figure-filters.tsx";
 import { boundsOfParams, rangeNamed, unitsOf } from "../filters/range.ts";
 import { useTitle } from "../hooks/use-title.ts";
-import { Check } from "../parts/check.tsx";
-import { NothingInPeriod } from "../parts/nothing-in-period.tsx";
-import { NoSessionsYet, Placeholder } from "../parts/placeholder.tsx";
-import { Select } from "../parts/select.tsx";
+import { Check, Select } from "../parts/fields.tsx";
+import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholder.tsx";
 import { changeParams, type ViewParams } from "../route.ts";
 import { capitalised, dollars, dollarsOnAxis, shortCount, timeZone } from "../text/format.ts";
 import { Chart } from "./chart.tsx";
-import { GroupTable } from "./group-table.tsx";
 import { costSeries, tokenSeries } from "./series.ts";
-import { TimeTable } from "./time-table.tsx";
-import { Totals } from "./totals.tsx";
+import { GroupTable, TimeTable, Totals } from "./tables.tsx";
 
 /** Tokens by kind and cost over time, and by agent, model or repository. */
 export function Usage({ params }: { params: ViewParams }) {

@@ -1,12 +1,11 @@
 // biome-ignore-all lint/a11y/useSemanticElements: only visible rows are in the document, which a table cannot express
 // biome-ignore-all lint/a11y/useFocusableInteractive: the treegrid has the focus and names its active row
-import { plural } from "../../text/format.ts";
+import { offset, plural } from "../../text/format.ts";
 import type { Spans } from "../spans.ts";
 import type { Actions } from "./actions.ts";
-import { type Pause, ticksOf } from "./axis.ts";
+import { type Pause, type Tick, ticksOf } from "./axis.ts";
 import { actionOf } from "./keys.ts";
 import { Row } from "./row.tsx";
-import { Lines, Scale, type ScaleProps } from "./scale.tsx";
 import type { ActiveRow } from "./use-active-row.ts";
 import type { Rows } from "./use-rows.ts";
 import type { ScrollArea } from "./use-scroll-area.ts";
@@ -127,4 +126,56 @@ function rowsToRender(area: ScrollArea, rowCount: number, activeRow: number): re
   const rows = Array.from({ length: end - first }, (_, i) => first + i);
   if (rowCount > 0 && (activeRow < first || activeRow >= end)) rows.push(activeRow);
   return rows;
+}
+
+interface ScaleProps {
+  readonly ticks: readonly Tick[];
+  /** Shortened pauses that are visible: start and end as shares of the viewport. */
+  readonly pauses: readonly Pause[];
+}
+
+/** Times above the bars. */
+function Scale({ ticks, pauses }: ScaleProps) {
+  return (
+    <span class="scale" aria-hidden="true">
+      <Pauses pauses={pauses} />
+      {ticks.map(({ at, ms, stepMs }) => (
+        <span key={at} class="tick" style={{ left: `${at * 100}%` }}>
+          {at > LAST_LABEL ? "" : offset(ms, stepMs)}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** The tick lines through all rows, without labels. */
+function Lines({ ticks, pauses }: ScaleProps) {
+  return (
+    <div class="lines" aria-hidden="true">
+      <span class="c-bar">
+        <Pauses pauses={pauses} />
+        {ticks.map(({ at }) => (
+          <span key={at} class="tick" style={{ left: `${at * 100}%` }} />
+        ))}
+      </span>
+    </div>
+  );
+}
+
+/** Further right a label would not fit. */
+const LAST_LABEL = 0.93;
+
+function Pauses({ pauses }: Pick<ScaleProps, "pauses">) {
+  return (
+    <>
+      {pauses.map(({ startMs, from, to }) => (
+        <span
+          key={startMs}
+          class="pause"
+          title="No activity; drawn shorter than it was"
+          style={{ left: `${from * 100}%`, width: `${(to - from) * 100}%` }}
+        />
+      ))}
+    </>
+  );
 }

@@ -3,8 +3,7 @@
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the treegrid handles the keys
 import { dollars, duration, leastDollars, preciseDollars, shortCount } from "../../text/format.ts";
 import { safeText } from "../../text/safe-text.ts";
-import { KIND_NAMES } from "../kind-names.ts";
-import type { Spans } from "../spans.ts";
+import { KIND_NAMES, type Spans } from "../spans.ts";
 
 interface Props {
   readonly row: number;

@@ -1,6 +1,5 @@
 import { useMemo } from "preact/hooks";
-import { Check } from "../../parts/check.tsx";
-import { Select } from "../../parts/select.tsx";
+import { Check, Select } from "../../parts/fields.tsx";
 import { exact, plural } from "../../text/format.ts";
 import type { Spans } from "../spans.ts";
 import type { Actions } from "./actions.ts";

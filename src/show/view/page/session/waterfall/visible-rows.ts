@@ -1,6 +1,6 @@
 import type { Spans } from "../spans.ts";
 
-export interface RowFilter {
+interface RowFilter {
   /** Ids of spans whose children are hidden. */
   readonly collapsed: ReadonlySet<string>;
   /** Search results; absent without a search. */
