@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { allAgents, findAgent } from "#agents/registry.ts";
 import { replyOf } from "#agents/replies.ts";
 import { decodePayload } from "#collect/intake/payload.ts";
+import { notNeededEvent } from "#collect/payload/drift.ts";
 import type { Agent } from "#core/model/agent.ts";
 import { Event, Extras } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
@@ -248,6 +249,9 @@ function documentedCalls(source: string): readonly DocumentedCall[] {
 function check(agent: Agent, payload: unknown, facts: IntakeFacts): void {
   expect(["certain", "likely", "possible", "no"]).toContain(agent.recognises(payload, facts));
   const events = agent.toEvents(payload, facts);
+  if (events.length === 0 && isNamed(agent, payload, facts)) {
+    expect(notNeededEvent(agent, payload, facts), JSON.stringify([payload, facts]).slice(0, 400)).toBeDefined();
+  }
   for (const event of events) {
     const parsed = Event.safeParse(event);
     expect(parsed.error, JSON.stringify(payload)?.slice(0, 400)).toBeUndefined();
@@ -270,6 +274,14 @@ function check(agent: Agent, payload: unknown, facts: IntakeFacts): void {
     expect(TranscriptEntry.safeParse(entry).error, JSON.stringify(payload)?.slice(0, 400)).toBeUndefined();
   }
   for (const remark of agent.remarks?.(payload) ?? []) expect(remark).toMatch(/^\S.*\S$/);
+}
+
+/** Whether a payload has an event that the card knows. The payloads of two contracts have none: the command line names it. */
+function isNamed({ source, known, recognises }: Agent, payload: unknown, facts: IntakeFacts): boolean {
+  if (source === "hook-contract") return false;
+  if (typeof payload !== "object" || payload === null || Array.isArray(payload)) return false;
+  const native = known?.eventOf?.(payload, facts);
+  return native !== undefined && known?.events.includes(native) === true && recognises(payload, facts) !== "no";
 }
 
 function deep(levels: number): unknown {

@@ -1,9 +1,11 @@
 // https://antigravity.google/docs/hooks as quoted by public projects, and their tests, read 2026-11-21
 
-import type { Recognition } from "#core/model/agent.ts";
+import type { PayloadFacts, Recognition } from "#core/model/agent.ts";
+import type { Content } from "#core/model/content.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { adapterOf, type Members, type Payload } from "../shared/payload/adapter-of.ts";
+import { contentOfEvents, firstOf } from "../shared/payload/content.ts";
 import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { outcomeOf } from "../shared/payload/outcome.ts";
@@ -42,6 +44,15 @@ export const adapter = adapterOf({
     executable: executableOf(asObject(asObject(p["toolCall"])?.["args"])?.["CommandLine"]),
   }),
 });
+
+/** Content of tool calls only, because there is no prompt event. */
+export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
+  const p = asObject(payload) ?? {};
+  return contentOfEvents(events, {
+    arguments: asObject(p["toolCall"])?.["args"],
+    result: firstOf(p, ["toolResult", "result", "error"]),
+  });
+}
 
 // --- internal ---
 

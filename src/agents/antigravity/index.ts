@@ -1,6 +1,5 @@
 import type { Agent } from "#core/model/agent.ts";
-import { adapter } from "./adapter.ts";
-import { toContent } from "./content.ts";
+import { adapter, toContent } from "./adapter.ts";
 import { ANTIGRAVITY_NAMES } from "./own-names.ts";
 
 export default {

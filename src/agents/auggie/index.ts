@@ -2,7 +2,7 @@ import type { Agent } from "#core/model/agent.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { adapter, toEntries } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { AUGGIE_NAMES } from "./names.ts";
+import { AUGGIE_NAMES } from "./own-names.ts";
 
 export default {
   ...adapter,

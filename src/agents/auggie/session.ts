@@ -13,7 +13,7 @@ import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asCount, asObject, asString, asTimeMs, parsedJson } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { exitCodeIn } from "./adapter.ts";
-import { EDITORS } from "./names.ts";
+import { EDITORS } from "./own-names.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -50,7 +50,7 @@ const TOOL_USE = 5;
 const TOKEN_USAGE = 10;
 
 interface Place {
-  readonly agentId?: string;
+  readonly agentId?: string | undefined;
   readonly promptKey?: string | undefined;
 }
 
@@ -95,7 +95,7 @@ class Walk {
     const times = responseNodes.flatMap((node) => asCount(node["timestamp_ms"]) ?? []);
     const firstMs = times.length === 0 ? undefined : Math.min(...times);
     const endMs = times.length === 0 ? asTimeMs(state["finishedAt"]) : Math.max(...times);
-    for (const node of requestNodes) if (node["type"] === TOOL_RESULT) this.#result(node, { agentId } as Place);
+    for (const node of requestNodes) if (node["type"] === TOOL_RESULT) this.#result(node, { agentId });
     this.#timeMs = Math.max(this.#timeMs, firstMs ?? endMs ?? 0);
     if (agentId === undefined) this.#prompt(id, exchange, requestNodes);
     const place: Place = agentId === undefined ? { promptKey: this.#promptKey } : { agentId };

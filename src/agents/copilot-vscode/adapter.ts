@@ -3,12 +3,13 @@
 import type { Recognition } from "#core/model/agent.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
-import { words } from "../shared/names/own-names.ts";
 import { adapterOf, type Payload } from "../shared/payload/adapter-of.ts";
 import {
   CLAUDE_EVENTS,
   CLAUDE_LIKE,
   callIdIn,
+  FAMILY_FIELDS,
+  FAMILY_NOT_NEEDED,
   outcomeIn,
   promptIn,
   toolEnd,
@@ -16,7 +17,7 @@ import {
 } from "../shared/payload/claude-like.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString, asTimeMs, first } from "../shared/payload/json.ts";
-import { FAMILY_FIELDS, FAMILY_NOT_NEEDED } from "../shared/payload/known.ts";
+import { VSCODE_NAMES } from "./own-names.ts";
 
 export const adapter = adapterOf({
   ...CLAUDE_LIKE,
@@ -94,11 +95,4 @@ const OWN_PATH = /[/\\](?:workspaceStorage|GitHub\.copilot-chat|github\.copilot-
 const OTHERS_PATH = /[/\\]\.(?:claude|codex|gemini|qwen|factory|cursor|continue|copilot|kiro)[/\\]/;
 
 /** From documentation and public handlers; later versions have more. */
-const OWN_TOOLS = new Set(
-  words(`editFiles edit_files createFile create_file createDirectory create_directory readFile read_file listDirectory list_dir
-  insert_edit_into_file replace_string_in_file multi_replace_string_in_file applyPatch apply_patch runInTerminal
-  run_in_terminal runTerminalCommand getTerminalOutput get_terminal_output runTasks run_task create_and_run_task
-  fileSearch file_search textSearch grep_search codebase semantic_search usages list_code_usages problems get_errors
-  changes get_changed_files fetch fetch_webpage githubRepo github_repo runSubagent runTests run_tests manage_todo_list
-  edit_notebook_file run_notebook_cell get_vscode_api install_extension run_vscode_command`),
-);
+const OWN_TOOLS: ReadonlySet<string> = new Set(VSCODE_NAMES.tools);

@@ -140,7 +140,7 @@ const usageOf = (metadata: Fields | undefined, round: Fields | undefined): Token
 
 /** Without a figure for input or output, nothing was reported. */
 function countsOf(counts: { readonly [K in keyof TokenUsage]?: number | undefined }): TokenUsage | undefined {
-  return counts.input || counts.output ? defined<TokenUsage>(counts as TokenUsage) : undefined;
+  return counts.input || counts.output ? defined<TokenUsage>(counts) : undefined;
 }
 
 /** `copilot/claude-sonnet-4.5`; `auto` is a setting, not a model. */

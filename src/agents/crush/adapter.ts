@@ -4,10 +4,16 @@ import { isAbsolute, join } from "node:path";
 import type { Recognition } from "#core/model/agent.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { adapterOf } from "../shared/payload/adapter-of.ts";
-import { CLAUDE_EVENTS, CLAUDE_LIKE, promptIn, toolStart } from "../shared/payload/claude-like.ts";
+import {
+  CLAUDE_EVENTS,
+  CLAUDE_LIKE,
+  FAMILY_FIELDS,
+  FAMILY_NOT_NEEDED,
+  promptIn,
+  toolStart,
+} from "../shared/payload/claude-like.ts";
 import { momentKey } from "../shared/payload/derived-ids.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
-import { FAMILY_FIELDS, FAMILY_NOT_NEEDED } from "../shared/payload/known.ts";
 import { type Marks, recogniseByMarks } from "../shared/payload/marks.ts";
 import { DATA_FOLDER, DATABASE } from "./places.ts";
 

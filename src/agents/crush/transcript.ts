@@ -17,12 +17,26 @@ import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
 import { firstRowsOf, idsByFirstRow } from "../shared/transcript/first-calls.ts";
 import { type MessageTable, readMessages, tableMemo } from "../shared/transcript/message-table.ts";
 import { type Dated, located, oldestFirst, reportProblem } from "../shared/transcript/past.ts";
-import { openDatabase, queryDatabase, type View } from "../shared/transcript/sqlite.ts";
+import { sessionTree, type TreeSession } from "../shared/transcript/session-tree.ts";
+import { columnsOf, openDatabase, queryDatabase, type Row, type View } from "../shared/transcript/sqlite.ts";
 import { messagesContent } from "./content.ts";
 import { DATABASE, databasesBelow, dataFolders, projectOf } from "./places.ts";
-import { callRows, type MessageRow, messageAt, messagesAfter, messagesById } from "./rows.ts";
-import { SESSIONS, type SessionRow, startOf } from "./sessions.ts";
+import { callRows, type MessageRow, messageAt, messagesAfter, messagesById, timeMsOf } from "./rows.ts";
 import { INITIAL_STATE, type WalkSession, type WalkState, walk } from "./walk.ts";
+
+/** One session of the database. */
+interface SessionRow extends TreeSession {
+  readonly createdMs: number;
+}
+
+const SESSIONS = sessionTree<SessionRow>({
+  name: "sessions",
+  parent: "parent_session_id",
+  columns: "id, parent_session_id, created_at",
+  order: "created_at, rowid",
+  exists: (db) => columnsOf(db, "sessions").has("parent_session_id"),
+  toSession,
+});
 
 export default { roots: dataFolders, locate, files, read } satisfies TranscriptReader;
 
@@ -147,3 +161,20 @@ const sessionEntry = (
     cwd,
     parentSessionId,
   });
+
+/** A subagent's session id is the message and the call that started it. */
+function startOf(sessionId: string): { readonly messageId: string; readonly callId: string } | undefined {
+  const at = sessionId.indexOf("$$");
+  return at <= 0 || at + 2 >= sessionId.length
+    ? undefined
+    : { messageId: sessionId.slice(0, at), callId: sessionId.slice(at + 2) };
+}
+
+function toSession(row: Row): SessionRow {
+  const parentId = row["parent_session_id"];
+  return {
+    id: String(row["id"]),
+    createdMs: timeMsOf(row["created_at"]) ?? 0,
+    ...(typeof parentId === "string" && parentId !== "" && { parentId }),
+  };
+}

@@ -6,8 +6,8 @@ import { providerName } from "../shared/names/providers.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asCode, asObject, parsedObject } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
-import { EDITORS } from "./names.ts";
 import { failureOf, outcomeOf } from "./outcome.ts";
+import { EDITORS } from "./own-names.ts";
 import type { MessageRow, PartRow } from "./rows.ts";
 
 /** State between two messages. Plain JSON, stored between two drains. */

@@ -2,7 +2,7 @@ import type { Agent } from "#core/model/agent.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { adapter } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { DROID_NAMES } from "./names.ts";
+import { DROID_NAMES } from "./own-names.ts";
 
 export default {
   ...adapter,

@@ -100,8 +100,7 @@ export const sessionOf = (path: string, roots: readonly string[] | undefined): s
 export const isSessionId = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$/.test(name);
 
 /** Whether the file of a session exists, below any working directory. */
-export const hasSession = (path: string, sessionId: string): boolean =>
-  filesOf(dirname(dirname(path)), sessionId).length > 0;
+const hasSession = (path: string, sessionId: string): boolean => filesOf(dirname(dirname(path)), sessionId).length > 0;
 
 // --- internal ---
 

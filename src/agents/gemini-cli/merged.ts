@@ -10,7 +10,7 @@ import { type ChatState, entryBase, type Fields, type MessageContext } from "./s
 import { callEntries } from "./tools.ts";
 
 /** A subagent without a separate file. */
-export interface InlineSubagent {
+interface InlineSubagent {
   readonly callId: string;
   /** Time of its task, if the file contains its task and answers between the lines of the agent that started it. */
   readonly taskMs: number | undefined;
@@ -41,7 +41,7 @@ export async function inlineSubagentsIn(
 }
 
 /** Time of a message, and whether it is an answer. */
-export interface MessageTime {
+interface MessageTime {
   readonly timeMs: number;
   readonly isAnswer: boolean;
 }

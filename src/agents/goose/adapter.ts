@@ -2,10 +2,18 @@
 // recorded with 1.52.0, 2026-11-25
 
 import { adapterOf } from "../shared/payload/adapter-of.ts";
-import { CLAUDE_EVENTS, CLAUDE_LIKE, outcomeIn, promptIn, toolEnd, turnError } from "../shared/payload/claude-like.ts";
+import {
+  CLAUDE_EVENTS,
+  CLAUDE_LIKE,
+  FAMILY_FIELDS,
+  FAMILY_NOT_NEEDED,
+  outcomeIn,
+  promptIn,
+  toolEnd,
+  turnError,
+} from "../shared/payload/claude-like.ts";
 import { momentKey } from "../shared/payload/derived-ids.ts";
 import { asCode, asObject, asString } from "../shared/payload/json.ts";
-import { FAMILY_FIELDS, FAMILY_NOT_NEEDED } from "../shared/payload/known.ts";
 import { recogniseByMarks } from "../shared/payload/marks.ts";
 
 export const adapter = adapterOf({

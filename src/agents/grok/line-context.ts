@@ -36,7 +36,7 @@ export interface Turn {
   readonly hasRecord?: true | undefined;
 }
 
-export interface WaitingPrompt {
+interface WaitingPrompt {
   readonly timeMs: number;
   readonly length?: number | undefined;
   readonly isMachine: boolean;

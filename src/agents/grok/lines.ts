@@ -49,7 +49,7 @@ export const KINDS: readonly string[] =
   pending_interaction interaction_resolved plan_kept plan_cleared plan_executing`.split(/\s+/);
 
 /** Whether two lines belong to one prompt; `undefined` for lines without an index. */
-export const promptIndexOf = (update: Readonly<Record<string, unknown>>): number | undefined =>
+const promptIndexOf = (update: Readonly<Record<string, unknown>>): number | undefined =>
   asCount(asObject(update["_meta"])?.["promptIndex"]);
 
 /** The open call that starts a subagent. With several candidates, the calls' results show which one it was. */

@@ -2,7 +2,7 @@ import { asArray, asCount, asExitCode, asObject, asString } from "../shared/payl
 import { lineCount } from "../shared/payload/patches.ts";
 
 /** What a tool's result shows: hooks (`toolResult`) and session files (`rawOutput`) have the same object. */
-export interface GrokResult {
+interface GrokResult {
   readonly status: "success" | "error";
   readonly exitCode?: number;
   readonly errorType?: string;

@@ -82,7 +82,7 @@ function putSession({ folder, sessionId, roots }: FileContext, state: LineState,
       cwd,
       gitBranch,
       branches: "once",
-    } as EntryOf<"session">),
+    }),
   );
 }
 
@@ -100,7 +100,7 @@ async function killedEntries({ path, agentId, roots }: TranscriptFile): Promise<
     path: join(folder, UPDATES_FILE),
     agentId: isSubagent(folder, roots) ? basename(folder) : undefined,
     roots,
-  } as TranscriptFile);
+  });
   const open = existsSync(parent.path) ? await openCallsAt(parent, startedMs) : [];
   const own = { ...parent, path: join(dirname(folder), agentId, UPDATES_FILE), agentId };
   // Only a later process says that it was cancelled
@@ -114,7 +114,7 @@ async function killedEntries({ path, agentId, roots }: TranscriptFile): Promise<
       agentType: asString(meta?.["subagent_type"]),
       parentCallId: spawningCall(open, asString(meta?.["description"])),
       parentAgentId: parent.agentId,
-    } as EntryOf<"subagent">),
+    }),
     ...left.map(
       ({ callId, timeMs }): EntryOf<"tool_result"> => ({
         kind: "tool_result",

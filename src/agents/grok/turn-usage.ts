@@ -7,7 +7,7 @@ import { asArray, asCount, asObject, asString, asTimeMs, parsedObject } from "..
 import { foldersOf } from "./places.ts";
 
 /** Usage by model, with the number of calls that it is of. */
-export type ModelUsage = Readonly<Record<string, CallsUsage>>;
+type ModelUsage = Readonly<Record<string, CallsUsage>>;
 
 /** A turn's usage by model. Input includes cache reads and writes, output includes reasoning. */
 export function usageIn(usage: unknown): ModelUsage {
@@ -73,7 +73,7 @@ function callsUsageIn(usage: unknown): CallsUsage | undefined {
     cacheRead: asCount(u?.["cachedReadTokens"]),
     cacheWrite: asCount(u?.["cacheCreationTokens"]),
     reasoning: asCount(u?.["reasoningTokens"]),
-  } as TokenUsage);
+  });
   return Object.keys(tokens).length === 0 ? undefined : withCalls(tokens, asCount(u?.["modelCalls"]));
 }
 

@@ -2,17 +2,18 @@
 // their event, and one form can be the start or the end of a call.
 
 import { basename } from "node:path/posix";
-import type { Recognition } from "#core/model/agent.ts";
+import type { PayloadFacts, Recognition } from "#core/model/agent.ts";
+import type { Content } from "#core/model/content.ts";
 import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { defined } from "#kit/defined.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { adapterOf } from "../shared/payload/adapter-of.ts";
-import { CLAUDE_EVENTS, CLAUDE_LIKE } from "../shared/payload/claude-like.ts";
+import { CLAUDE_EVENTS, CLAUDE_LIKE, FAMILY_FIELDS, FAMILY_NOT_NEEDED } from "../shared/payload/claude-like.ts";
+import { contentOfEvents } from "../shared/payload/content.ts";
 import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
-import { FAMILY_FIELDS, FAMILY_NOT_NEEDED } from "../shared/payload/known.ts";
 import {
   absolutePath,
   eventOf,
@@ -63,6 +64,18 @@ export const adapter = {
     return event === undefined ? [] : [eventOf(event, intake)];
   },
 };
+
+/** Content of either contract's payload; a subagent's task and result belong to its call. */
+export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
+  const p = asObject(payload) ?? {};
+  const input = asObject(p["tool_input"]);
+  return contentOfEvents(events, {
+    prompt: p["prompt"] ?? input?.["prompt"],
+    arguments: p["tool_input"] ?? (p["task"] === undefined ? undefined : { task: p["task"] }),
+    result: p["tool_response"] ?? p["tool_output"] ?? p["result"] ?? p["error"],
+    answer: p["last_assistant_message"],
+  });
+}
 
 // --- internal ---
 

@@ -1,7 +1,7 @@
 import type { Agent } from "#core/model/agent.ts";
 import { adapter, toContent } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { OPENHANDS_NAMES } from "./names.ts";
+import { OPENHANDS_NAMES } from "./own-names.ts";
 
 export default {
   ...adapter,

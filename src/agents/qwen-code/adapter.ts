@@ -6,10 +6,10 @@ import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { editedLines, exitCodeIn, isCancelled, outcomeOf, SHELL_TOOL, textOf } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { adapterOf, type MadeExtras, type Members, type Payload } from "../shared/payload/adapter-of.ts";
+import { FAMILY_FIELDS } from "../shared/payload/claude-like.ts";
 import { timedKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asCode, asCount, asObject, asString, asTimeMs, ownOf, parsedJson } from "../shared/payload/json.ts";
-import { FAMILY_FIELDS } from "../shared/payload/known.ts";
 import { isDenial, isHiddenAgent, mcpServerOf, spawnedAgent, subagentIdOf } from "./names.ts";
 
 export const adapter = adapterOf({

@@ -1,11 +1,18 @@
 // https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks/ and the program 0.24.4, read 2026-11-26
 
-import { join } from "node:path";
+import { platform } from "node:os";
+import { join, resolve } from "node:path";
+import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
+import { effectiveSwitch, isTrusted, type Layer, layersOf, readSettings } from "../shared/gemini/settings.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { settingsHooks } from "../shared/settings/settings-hooks.ts";
 import { adapter } from "./adapter.ts";
-import { check } from "./check.ts";
-import { folderOf, HOOK_NAME, NOT_EVENTS, settingsPath, systemSettingsPath } from "./settings.ts";
+
+/** The hook's name in the agent's own list of hooks. */
+const HOOK_NAME = "openhook-otel";
+
+/** Keys under `hooks` that are no events. */
+const NOT_EVENTS: readonly string[] = ["enabled", "disabled", "notifications"];
 
 export default settingsHooks({
   adapter,
@@ -39,3 +46,59 @@ export default settingsHooks({
   managedPath: (platform) => systemSettingsPath({ env: {} }, platform),
   detect: detectBy("qwen", (target) => [join(folderOf(target), "settings.json")]),
 });
+
+// --- internal ---
+
+/** `~/.qwen`, or the folder that replaces it. */
+function folderOf({ home, project, env }: InstallTarget): string {
+  const moved = env["QWEN_HOME"];
+  return moved === undefined || moved === "" ? join(home, ".qwen") : resolve(project, moved);
+}
+
+function settingsPath(scope: "user" | "project", target: InstallTarget): string {
+  return join(scope === "project" ? join(target.project, ".qwen") : folderOf(target), "settings.json");
+}
+
+/** The settings of the machine, which have the highest precedence. */
+function systemSettingsPath({ env }: Pick<InstallTarget, "env">, platform: NodeJS.Platform): string {
+  const configured = env["QWEN_CODE_SYSTEM_SETTINGS_PATH"];
+  if (configured !== undefined && configured !== "") return configured;
+  if (platform === "darwin") return "/Library/Application Support/QwenCode/settings.json";
+  return platform === "win32" ? "C:\\ProgramData\\qwen-code\\settings.json" : "/etc/qwen-code/settings.json";
+}
+
+/** Reports why registered hooks do not run: a switch in any settings file, or an untrusted folder for the project's hooks. */
+async function check(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
+  const [userPath, projectPath] = [settingsPath("user", target), settingsPath("project", target)];
+  // Ascending precedence
+  const layers = await layersOf([userPath, projectPath, systemSettingsPath(target, platform())]);
+  const inProject = files.some(({ path }) => path === projectPath) && projectPath !== userPath;
+  return [...switchedOff(layers), ...(inProject ? await untrusted(layers, projectPath, target) : [])];
+}
+
+function switchedOff(layers: readonly Layer[]): readonly Finding[] {
+  const off = effectiveSwitch(layers, ["disableAllHooks"]);
+  if (off?.value !== true) return [];
+  return [
+    { level: "broken", text: `hooks are switched off: "disableAllHooks" is true in ${off.path}; set it to false` },
+  ];
+}
+
+/** Every folder is trusted unless the user switched `folderTrust` on. A project's settings cannot switch it off. */
+async function untrusted(
+  layers: readonly Layer[],
+  projectPath: string,
+  target: InstallTarget,
+): Promise<readonly Finding[]> {
+  const own = layers.filter(({ path }) => path !== projectPath);
+  if (effectiveSwitch(own, ["security", "folderTrust", "enabled"])?.value !== true) return [];
+  const { env, project } = target;
+  const path = env["QWEN_CODE_TRUSTED_FOLDERS_PATH"] || join(folderOf(target), "trustedFolders.json");
+  if ((await isTrusted(project, await readSettings(path))) === true) return [];
+  return [
+    {
+      level: "broken",
+      text: `Qwen Code does not trust ${project} and runs none of its hooks; enter /permissions in it to change that`,
+    },
+  ];
+}

@@ -87,7 +87,7 @@ export function responseOf(o: Fields): { readonly name: string | undefined; read
 }
 
 /** The id of the last call that the provider gave this id. */
-export const knownId = ({ state }: LineContext, given: string): string =>
+const knownId = ({ state }: LineContext, given: string): string =>
   state.counted?.findLast(([id]) => id === given)?.[1] ?? given;
 
 // --- internal ---

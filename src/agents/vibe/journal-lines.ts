@@ -14,7 +14,7 @@ import {
   withMember,
 } from "./journal-state.ts";
 import { modelAnswer, modelRequest } from "./model-calls.ts";
-import { promptText } from "./texts.ts";
+import { promptText } from "./names.ts";
 import { denied, toolAction, toolEnded, toolMessages } from "./tool-calls.ts";
 
 /** Known kinds of lines, with or without facts. */

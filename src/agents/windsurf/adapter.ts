@@ -1,7 +1,10 @@
 // https://docs.windsurf.com/windsurf/cascade/hooks, read 2026-11-21
 
+import type { PayloadFacts } from "#core/model/agent.ts";
+import type { Content } from "#core/model/content.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { adapterOf, type EventRow, type Members, type Payload } from "../shared/payload/adapter-of.ts";
+import { contentOfEvents, firstOf } from "../shared/payload/content.ts";
 import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
@@ -49,6 +52,18 @@ export const adapter = adapterOf({
   timeOf: (p) => asTimeMs(p["timestamp"]),
   keyOf: (p, intake) => (asTimeMs(p["timestamp"]) === undefined ? arrivalKey(intake) : payloadDigest(p)),
 });
+
+/** Content of a payload. The result is in the same object as the arguments. */
+export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
+  const info = asObject(asObject(payload)?.["tool_info"]) ?? {};
+  const { mcp_result: _, response: __, ...given } = info;
+  return contentOfEvents(events, {
+    prompt: info["user_prompt"],
+    arguments: given,
+    result: info["mcp_result"],
+    answer: firstOf(info, ["response", "cascade_response"]),
+  });
+}
 
 // --- internal ---
 

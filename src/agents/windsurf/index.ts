@@ -1,7 +1,6 @@
 import type { Agent } from "#core/model/agent.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
-import { adapter } from "./adapter.ts";
-import { toContent } from "./content.ts";
+import { adapter, toContent } from "./adapter.ts";
 import { WINDSURF_NAMES } from "./own-names.ts";
 
 export default {

@@ -54,6 +54,16 @@ export const CLAUDE_LIKE = {
   }),
 } as const satisfies Partial<HookAdapter>;
 
+/** Documented events of agents with Claude Code's hooks that `CLAUDE_EVENTS` does not convert. */
+export const FAMILY_NOT_NEEDED =
+  "PostToolBatch PostCompact Notification PermissionRequest PermissionDenied Setup InstructionsLoaded QueryEnd";
+
+/** Fields that those agents have in common. */
+export const FAMILY_FIELDS = `session_id transcript_path cwd hook_event_name permission_mode prompt prompt_id source model reason
+  trigger custom_instructions tool_name tool_input tool_use_id tool_response tool_output duration_ms error error_type
+  error_message error_details is_interrupt stop_hook_active last_assistant_message agent_id agent_type agent_name
+  agent_transcript_path message title notification_type permission_suggestions timestamp`;
+
 /** A prompt is a text, or a list of parts, which has no length. */
 export function promptIn(p: Payload): Members {
   const prompt = p["prompt"] ?? p["message"];

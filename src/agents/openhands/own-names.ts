@@ -1,6 +1,5 @@
 import type { OwnNames } from "#core/model/agent.ts";
-
-const words = (text: string): readonly string[] => text.trim().split(/\s+/);
+import { words } from "../shared/names/own-names.ts";
 
 /** Built-in tools and subagents of openhands-tools 1.21.0. */
 export const OPENHANDS_NAMES: OwnNames = {
