@@ -148,9 +148,12 @@ function notLive() {
     .map((line) => line.replace(/(.{1,112}\S)(?: |$)/g, "$1\n  ").trimEnd());
 }
 
-/** The day on which the documentation was read or the program recorded: the latest in the adapter's first comment. */
+/**
+ * The day on which the documentation was read or the program recorded: the latest in the adapter's first comment. A variant of another
+ * agent has no adapter of its own.
+ */
 async function dateOf(source) {
-  const text = await readFile(join(root, "src", "agents", source, "adapter.ts"), "utf8");
+  const text = await readFile(join(root, "src", "agents", source, "adapter.ts"), "utf8").catch(() => "");
   const [comment = ""] = /^(?:\/\/.*\n)+/.exec(text) ?? [];
   return (
     comment

@@ -20,6 +20,15 @@ const cases = agents.flatMap((agent) => {
     : [];
 });
 
+/** Cases in which only `PROVENANCE.md` says what will be recorded: `npm run new-agent` makes one. */
+const unrecorded = agents.flatMap(({ source }) => {
+  const folder = join(CASES, source);
+  const names = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
+  return names
+    .filter((entry) => entry.isDirectory() && readdirSync(join(folder, entry.name)).join() === "PROVENANCE.md")
+    .map(({ name }) => `test/agents/${source}/${name}`);
+});
+
 beforeAll(ensureBuilt, 60_000);
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
@@ -29,6 +38,11 @@ const titleOf = ({ source, name }: { source: string; name: string }): string => 
 const reordered = new Set(firstOf(firstRecordings(cases), 8).map(titleOf));
 /** In `npm test`, recordings of four agents go through hook.sh and the built program; the others in process. */
 const throughShell = new Set(firstOf(firstRecordings(cases), 4).map(titleOf));
+
+test("every case has a recording", () => {
+  const needed = "record a session there: hooks.jsonl, transcripts/ and expected.json (CONTRIBUTING.md, Add a case)";
+  expect(unrecorded, needed).toEqual([]);
+});
 
 describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }) => {
   const hasTranscripts = existsSync(join(CASES, source, name, "transcripts"));

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { toEvents } from "#agents/kiro/adapter.ts";
+import { adapter } from "#agents/kiro/adapter.ts";
 import { runHook } from "#collect/intake/hook.ts";
 import { parseInboxFile } from "#collect/intake/inbox-file.ts";
 
@@ -39,7 +39,7 @@ async function sessionOf(payload: object, { cwd = ACME, platform = "win32" as No
   const [name = ""] = readdirSync(inboxDir);
   const file = parseInboxFile(readFileSync(join(inboxDir, name)), Date.now());
   rmSync(join(inboxDir, name));
-  return file.ok ? toEvents(JSON.parse(file.payload.toString()), file.facts)[0]?.session_id : undefined;
+  return file.ok ? adapter.toEvents(JSON.parse(file.payload.toString()), file.facts)[0]?.session_id : undefined;
 }
 
 const later = (ms: number) => vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });

@@ -11,7 +11,7 @@ import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts"
 import { asArray, asCode, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { messageKey, outcomeIn } from "./adapter.ts";
-import { EDITORS } from "./names.ts";
+import { EDITORS } from "./own-names.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 

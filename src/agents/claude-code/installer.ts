@@ -12,6 +12,7 @@ import {
   registeredEvents,
   removeRegistrations,
 } from "../shared/settings/settings.ts";
+import type { NativeName } from "./adapter.ts";
 import { check, managedFolder } from "./check.ts";
 import { configDirOf, settingsPath } from "./settings.ts";
 import { addStatusLine, removeStatusLine, statusLineOwner } from "./status-line.ts";
@@ -46,6 +47,7 @@ export default oneFile({
 // --- internal ---
 
 interface EventToRegister extends HookEvent {
+  readonly event: NativeName;
   readonly timeoutS: number;
   /** The oldest version known to support the event. */
   readonly since: string;

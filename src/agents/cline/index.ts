@@ -1,29 +1,16 @@
 import type { Agent } from "#core/model/agent.ts";
-import { recognises, SOURCE, toEntries, toEvents } from "./adapter.ts";
+import { adapter, toEntries } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
 import { CLINE_NAMES } from "./own-names.ts";
 import { taskFolders } from "./task-folders.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Cline",
   otherNames: ["claude-dev"],
   docs: "https://docs.cline.bot/customization/hooks",
-  emits: [
-    "file.write",
-    "session.start",
-    "prompt.submit",
-    "tool.start",
-    "tool.end",
-    "session.end",
-    "turn.end",
-    "turn.error",
-    "subagent.start",
-    "subagent.end",
-    "compaction",
-  ],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   hooksNameAgents: true,
   capabilities: {
@@ -35,12 +22,9 @@ export default {
     eventIds: "payload",
   },
   own: CLINE_NAMES,
-  known: KNOWN,
   environment: ["CLINE_DIR", "CLINE_DATA_DIR", "CLINE_SESSION_DATA_DIR"],
-  recognises,
   toContent,
   toFileWrites,
-  toEvents,
   toEntries,
   sessionsBelow: [".cline", ...taskFolders()],
   transcript: () => import("./transcript.ts"),

@@ -9,6 +9,7 @@ import { readSettingsText } from "#kit/open.ts";
 import { compareVersions, versionOf } from "../shared/payload/version.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { SettingsError } from "../shared/settings/settings.ts";
+import type { NativeName } from "./adapter.ts";
 import { hasAdditions, hookFileText, isOurs } from "./hook-file.ts";
 import { clineFolder } from "./places.ts";
 
@@ -48,16 +49,9 @@ const DRAINS = {
   TaskComplete: "yes",
   TaskError: "yes",
   SessionShutdown: "yes",
-} as const satisfies Readonly<Record<string, Parameters<HookCommand>[0]["drain"]>>;
+} as const satisfies Readonly<Partial<Record<NativeName, Parameters<HookCommand>[0]["drain"]>>>;
 type HookEvent = keyof typeof DRAINS;
-const EVENTS: readonly HookEvent[] = [
-  "TaskStart",
-  "PreToolUse",
-  "PostToolUse",
-  "TaskComplete",
-  "TaskError",
-  "SessionShutdown",
-];
+const EVENTS = Object.keys(DRAINS) as readonly HookEvent[];
 
 /** Extensions with which Cline runs our text; the first unused one is taken. Cline runs all files with an event's name. */
 const ENDINGS: readonly string[] = platform() === "win32" ? [".cjs"] : ["", ".sh", ".bash", ".zsh"];

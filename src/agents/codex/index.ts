@@ -1,34 +1,18 @@
 import type { Agent } from "#core/model/agent.ts";
 import { hookContent } from "../shared/payload/content.ts";
-import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { adapter } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
 import { CODEX_NAMES } from "./own-names.ts";
 import { rateLimitsOf, subscriptionOf } from "./rate-limits.ts";
 import { toEntries } from "./requests.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Codex",
   otherNames: ["openai"],
   docs: "https://developers.openai.com/codex/hooks",
   provider: "openai",
-  emits: [
-    "file.write",
-    "session.start",
-    "prompt.submit",
-    "tool.start",
-    "tool.end",
-    "session.end",
-    "turn.end",
-    "turn.error",
-    "subagent.start",
-    "subagent.end",
-    "model.start",
-    "model.end",
-    "compaction",
-    "notice",
-  ],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   // The terminal interface works through a server in the background, which reports no end when the user leaves
   endsSilently: true,
@@ -42,12 +26,9 @@ export default {
     eventIds: "arrival",
   },
   own: CODEX_NAMES,
-  known: KNOWN,
   environment: ["CODEX_HOME", "CODEX_THREAD_ID"],
-  recognises,
   toContent: hookContent,
   toFileWrites,
-  toEvents,
   toEntries,
   rateLimitsOf,
   subscriptionOf,

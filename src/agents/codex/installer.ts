@@ -5,6 +5,7 @@ import type { HookCommand } from "#core/model/agent.ts";
 import type { Installer, InstallTarget, Registration, SettingsText } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import * as json from "../shared/settings/settings.ts";
+import type { NativeName } from "./adapter.ts";
 import { check, hasNoHooks } from "./check.ts";
 import { changeStates, markedKeys } from "./config.ts";
 import { managedHooks } from "./managed.ts";
@@ -56,7 +57,7 @@ function registered(files: readonly SettingsText[]): readonly string[] {
   try {
     const { config, hooks } = named(files);
     const events = hooks.text === undefined ? [] : json.registeredEvents(hooks.text);
-    return notifyOf(config.text) === "ours" ? [...events, "agent-turn-complete"] : events;
+    return notifyOf(config.text) === "ours" ? [...events, "agent-turn-complete" satisfies NativeName] : events;
   } catch {
     return [];
   }
@@ -65,7 +66,7 @@ function registered(files: readonly SettingsText[]): readonly string[] {
 const SOURCE = "codex";
 
 interface EventToRegister {
-  readonly event: string;
+  readonly event: NativeName;
   readonly drain: "yes" | "if-waiting" | "no";
   readonly timeoutS: number;
 }

@@ -1,29 +1,15 @@
 import type { Agent } from "#core/model/agent.ts";
-import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { adapter } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
 import { COPILOT_NAMES } from "./own-names.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "GitHub Copilot CLI",
   otherNames: ["gh-copilot"],
   docs: "https://docs.github.com/en/copilot/reference/hooks-configuration",
-  emits: [
-    "file.write",
-    "session.start",
-    "prompt.submit",
-    "tool.start",
-    "tool.end",
-    "session.end",
-    "turn.end",
-    "turn.error",
-    "subagent.start",
-    "subagent.end",
-    "compaction",
-    "notice",
-  ],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   endsBeforeSubagents: true,
   hooksNameAgents: true,
@@ -36,12 +22,9 @@ export default {
     eventIds: "payload",
   },
   own: COPILOT_NAMES,
-  known: KNOWN,
   environment: ["COPILOT_HOME", "COPILOT_CLI", "COPILOT_CLI_BINARY_VERSION"],
-  recognises,
   toContent,
   toFileWrites,
-  toEvents,
   sessionsBelow: [".copilot"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

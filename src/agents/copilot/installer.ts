@@ -11,6 +11,7 @@ import { detectBy } from "../shared/settings/detect.ts";
 import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import { addHooks, type FlatHook, hookEventsIn, removeHooks } from "./hook-file.ts";
+import type { NativeEvent, OTHER_SPELLINGS } from "./payload.ts";
 
 export default oneFile({
   scopes: ["user", "project"],
@@ -63,7 +64,7 @@ function homeOf({ home, project, env }: InstallTarget): string {
 const isWindows = ({ env }: InstallTarget): boolean => env["OS"] === "Windows_NT";
 
 interface EventToRegister {
-  readonly event: string;
+  readonly event: NativeEvent | Capitalize<keyof typeof OTHER_SPELLINGS>;
   readonly drain: "yes" | "if-waiting" | "no";
   readonly timeoutSec: number;
   /** The oldest version known to support the event. */

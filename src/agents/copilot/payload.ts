@@ -18,6 +18,12 @@ const NATIVE_EVENTS = [
 ] as const;
 export type NativeEvent = (typeof NATIVE_EVENTS)[number];
 
+/** Names of VS Code for some of them. */
+export const OTHER_SPELLINGS = {
+  userPromptSubmit: "userPromptSubmitted",
+  stop: "agentStop",
+} as const satisfies Readonly<Record<string, NativeEvent>>;
+
 /** A hook payload in either form. */
 export interface Payload {
   readonly event: NativeEvent;
@@ -56,8 +62,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const BY_NAME: ReadonlyMap<string, NativeEvent> = new Map([
   ...NATIVE_EVENTS.map((event) => [event.toLowerCase(), event] as const),
-  ["userpromptsubmit", "userPromptSubmitted"],
-  ["stop", "agentStop"],
+  ...Object.entries(OTHER_SPELLINGS).map(([name, event]) => [name.toLowerCase(), event] as const),
 ]);
 
 /** Events that are not used. Without this list, their payloads could be mistaken for those of other events. */

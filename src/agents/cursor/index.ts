@@ -1,31 +1,17 @@
 import type { Agent } from "#core/model/agent.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
-import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { adapter } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { remarks, toEntries } from "./entries.ts";
-import { KNOWN } from "./known.ts";
 import { CURSOR_NAMES } from "./own-names.ts";
 import { REPLY } from "./payload.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Cursor",
   otherNames: ["anysphere"],
   docs: "https://cursor.com/docs/hooks",
-  emits: [
-    "file.write",
-    "session.start",
-    "prompt.submit",
-    "tool.start",
-    "tool.end",
-    "session.end",
-    "turn.end",
-    "turn.error",
-    "subagent.start",
-    "subagent.end",
-    "compaction",
-    "notice",
-  ],
+  emits: ["file.write", ...adapter.emits],
   tokens: "payload",
   // On the desktop a session ends only when its window is closed
   endsSilently: true,
@@ -39,10 +25,8 @@ export default {
     eventIds: "payload",
   },
   own: CURSOR_NAMES,
-  known: KNOWN,
   environment: ["CURSOR_VERSION"],
   replies: { "*": REPLY },
-  recognises,
   toContent,
   toFileWrites: writesOfTools({
     Write: "whole",
@@ -51,7 +35,6 @@ export default {
     Delete: "delete",
     ApplyPatch: "patch",
   }),
-  toEvents,
   toEntries,
   remarks,
   installer: () => import("./installer.ts"),

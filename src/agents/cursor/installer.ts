@@ -5,6 +5,7 @@ import type { HookCommand } from "#core/model/agent.ts";
 import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
+import { adapter, type NativeName } from "./adapter.ts";
 import { addHooks, foreignHooks, type Hook, hookedEvents, removeHooks } from "./hooks-file.ts";
 import { REPLY } from "./payload.ts";
 
@@ -54,7 +55,7 @@ const DRAINS = {
   preCompact: "no",
   stop: "yes",
   sessionEnd: "yes",
-} as const satisfies Readonly<Record<string, Parameters<HookCommand>[0]["drain"]>>;
+} as const satisfies Readonly<Partial<Record<NativeName, Parameters<HookCommand>[0]["drain"]>>>;
 
 function hooksFor(command: HookCommand): readonly Hook[] {
   return Object.entries(DRAINS).map(([event, drain]) => {
@@ -62,14 +63,6 @@ function hooksFor(command: HookCommand): readonly Hook[] {
     return { event, entry: { command: line, timeout: TIMEOUT_S } };
   });
 }
-
-/** Every documented event name, of any version. */
-const KNOWN = new Set([
-  ...Object.keys(DRAINS),
-  ...["beforeShellExecution", "afterShellExecution", "beforeMCPExecution", "afterMCPExecution"],
-  ...["beforeReadFile", "afterFileEdit", "afterAgentResponse", "afterAgentThought"],
-  ...["beforeTabFileRead", "afterTabFileEdit", "workspaceOpen"],
-]);
 
 /** Hooks of other programs that make Cursor skip the whole file. */
 function findings({ path, text }: SettingsText): readonly Finding[] {
@@ -81,7 +74,7 @@ function findings({ path, text }: SettingsText): readonly Finding[] {
 
 function complaintOf(path: string, hook: { readonly event: string; readonly command: string | undefined }): Finding[] {
   const consequence = "Cursor therefore skips the whole file, including our hooks";
-  if (!KNOWN.has(hook.event)) {
+  if (!adapter.known.events.includes(hook.event)) {
     const what = `${path} has hooks for ${JSON.stringify(hook.event)}, an undocumented event`;
     return [{ level: "broken", text: `${what}; ${consequence}; remove it unless your version supports it` }];
   }

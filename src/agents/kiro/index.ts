@@ -1,16 +1,15 @@
 import type { Agent } from "#core/model/agent.ts";
 import { hookContent } from "../shared/payload/content.ts";
-import { EMITS, recognises, SOURCE, toEvents } from "./adapter.ts";
+import { adapter } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
 import { KIRO_NAMES } from "./own-names.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Kiro",
   otherNames: ["amazon-q"],
   docs: "https://kiro.dev/docs/cli/hooks/",
-  emits: ["file.write", ...EMITS],
+  emits: ["file.write", ...adapter.emits],
   // Most billed turns only have placeholder counts; if they are real, the session file has them
   tokens: "none",
   // CLI 1.x, 2.x and the IDE have no session end
@@ -25,12 +24,9 @@ export default {
     eventIds: "arrival",
   },
   own: KIRO_NAMES,
-  known: KNOWN,
   environment: ["KIRO_HOME", "KIRO_SESSION_ID", "KIRO_VERSION"],
-  recognises,
   toContent: hookContent,
   toFileWrites,
-  toEvents,
   sessionsBelow: [".kiro"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

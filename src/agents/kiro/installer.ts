@@ -17,7 +17,7 @@ import {
 } from "../shared/settings/entries.ts";
 import { type JsonObject, nodeAt, parseDocument, propertiesOf } from "../shared/settings/jsonc.ts";
 import { isOurCommand } from "../shared/settings/settings.ts";
-import { FROM_AGENT_FILE, SOURCE } from "./adapter.ts";
+import { FROM_AGENT_FILE, type NativeName, SOURCE } from "./adapter.ts";
 
 /**
  * Two of Kiro's hook systems use files. v3 of the CLI (2.13 and later) and IDE 1.x read hook files, which contain only our hooks. CLI
@@ -81,22 +81,22 @@ const AGENT_FILE: EntryFile = {
 
 type Drain = Parameters<Registration["command"]>[0]["drain"];
 
-const V1_TRIGGERS: Readonly<Record<string, Drain>> = {
+const V1_TRIGGERS = {
   SessionStart: "if-waiting",
   UserPromptSubmit: "no",
   PreToolUse: "no",
   PostToolUse: "no",
   Stop: "yes",
-};
+} as const satisfies Readonly<Partial<Record<Capitalize<NativeName>, Drain>>>;
 
 /** The five events that the validator of 2.20.0 accepts. */
-const AGENT_EVENTS: Readonly<Record<string, Drain>> = {
+const AGENT_EVENTS = {
   agentSpawn: "if-waiting",
   userPromptSubmit: "no",
   preToolUse: "no",
   postToolUse: "no",
   stop: "yes",
-};
+} as const satisfies Readonly<Partial<Record<NativeName, Drain>>>;
 
 /** If `KIRO_HOME` is set, CLI 2.x has all of a user's files there; v3 and the IDE ignore it, so both folders are used. */
 function foldersOf(scope: "user" | "project", { home, project, env }: InstallTarget): readonly string[] {

@@ -56,10 +56,10 @@ describe.each([
 
 test("recognises only payloads with all three marks", () => {
   for (const payload of [pre, post, { cli: "x", args: [], phase: "pre" }]) {
-    expect(card.recognises(payload)).toBe("certain");
+    expect(card.recognises(payload, intake())).toBe("certain");
   }
   for (const payload of [null, [], "pre", {}, { ...pre, phase: "mid" }, { ...pre, cli: "" }, { ...pre, args: "pr" }]) {
-    expect(card.recognises(payload)).toBe("no");
+    expect(card.recognises(payload, intake())).toBe("no");
     expect(card.toEvents(payload, intake())).toEqual([]);
   }
 });

@@ -31,10 +31,10 @@ const typesOf = (value: unknown) => eventsOf(value).map((event) => event.type);
 
 describe("recognition", () => {
   it("is certain by the version field, even if empty", () => {
-    expect(cline.recognises(payload("agent_start"))).toBe("certain");
-    expect(cline.recognises({ clineVersion: "3.40.0", hookName: "TaskStart" })).toBe("certain");
-    expect(cline.recognises({ clineVersion: "3.40.0" })).toBe("no");
-    expect(cline.recognises(null)).toBe("no");
+    expect(cline.recognises(payload("agent_start"), intake())).toBe("certain");
+    expect(cline.recognises({ clineVersion: "3.40.0", hookName: "TaskStart" }, intake())).toBe("certain");
+    expect(cline.recognises({ clineVersion: "3.40.0" }, intake())).toBe("no");
+    expect(cline.recognises(null, intake())).toBe("no");
   });
   it.each([[undefined], [null], [3]])("of a payload with version %s depends on the command line", (clineVersion) => {
     const odd = payload("agent_start", { clineVersion });

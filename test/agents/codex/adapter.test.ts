@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { recognises, toEvents } from "#agents/codex/adapter.ts";
+import { adapter } from "#agents/codex/adapter.ts";
 import codex from "#agents/codex/index.ts";
 import { toEntries } from "#agents/codex/requests.ts";
 import { unknownNamesIn } from "#collect/payload/drift.ts";
@@ -11,6 +11,8 @@ import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { TranscriptEntry } from "#core/model/transcript.ts";
 import { isEnvelope } from "#core/rules/event.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
+
+const { recognises, toEvents } = adapter;
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const NOW_MS = Date.UTC(2026, 9, 5, 12);

@@ -3,10 +3,12 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { recognises, toEntries, toEvents } from "#agents/opencode/adapter.ts";
+import opencode from "#agents/opencode/index.ts";
 import { idTimeMs, isCopy, isOlderCopy } from "#agents/shared/opencode/ids.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
+
+const { recognises, toEntries, toEvents } = opencode;
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const S = "ses_e0353a808ffe1kcC0bzNbPqEgM";

@@ -15,9 +15,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import * as kiloAdapter from "#agents/kilo/adapter.ts";
+import kiloCard from "#agents/kilo/index.ts";
 import kilo from "#agents/kilo/installer.ts";
-import * as opencodeAdapter from "#agents/opencode/adapter.ts";
+import opencodeCard from "#agents/opencode/index.ts";
 import opencode from "#agents/opencode/installer.ts";
 import { formatEnd, formatHead, parseInboxFile, processStart } from "#collect/intake/inbox-file.ts";
 import { decodePayload } from "#collect/intake/payload.ts";
@@ -25,7 +25,7 @@ import type { Event } from "#core/model/event-schema.ts";
 
 const CASES = dirname(dirname(fileURLToPath(import.meta.url)));
 const INSTALLERS = { opencode, kilo };
-const ADAPTERS = { opencode: opencodeAdapter, kilo: kiloAdapter };
+const ADAPTERS = { opencode: opencodeCard, kilo: kiloCard };
 type Source = keyof typeof INSTALLERS;
 const SOURCES: readonly Source[] = ["opencode", "kilo"];
 

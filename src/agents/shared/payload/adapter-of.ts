@@ -132,7 +132,9 @@ export function adapterOf<const E extends string>(agent: HookAdapter<E>): Adapte
 }
 
 /** The types of events in a table. */
-export const emitsOf = (events: EventTable): readonly NativeEventType[] => [
+export const emitsOf = (
+  events: Readonly<Record<string, Pick<EventRow, "type" | "or">>>,
+): readonly NativeEventType[] => [
   ...new Set(
     Object.values(events).flatMap(({ type, or = [] }) => [type, ...or.filter((other) => other !== "nothing")]),
   ),
