@@ -2,7 +2,7 @@ import * as z from "zod";
 import { parseOptions } from "#kit/parse-options.ts";
 import { type Checked, checkedSettings } from "./checked.ts";
 import { Config } from "./schema.ts";
-import type { Setting } from "./settings.ts";
+import type { Setting } from "./setting.ts";
 
 /** @throws if a value does not fit, which `invalidReason` reports first */
 export function parseConfig(value: unknown): Config {

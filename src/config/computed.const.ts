@@ -1,6 +1,6 @@
 import { checkedSettings } from "./checked.ts";
 import { Config } from "./schema.ts";
-import type { Setting } from "./settings.ts";
+import type { Setting } from "./setting.ts";
 
 /** Every setting, in the schema's order. */
 export const SETTINGS: readonly Setting[] = checkedSettings().map(

@@ -1,7 +1,7 @@
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { hint } from "#kit/nearest.ts";
 import { decidesDestination, type Layer, newLayer, put } from "./layer.ts";
-import type { Setting } from "./settings.ts";
+import type { Setting } from "./setting.ts";
 import { SECTIONS, SETTINGS, targetOf } from "./settings.ts";
 
 /** The user's file. */

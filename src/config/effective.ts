@@ -3,7 +3,7 @@ import { describeSource, keyOf } from "./layer.ts";
 import type { LoadedConfig } from "./load.ts";
 import { isLocked } from "./locks.ts";
 import { shownValue } from "./redact.ts";
-import type { Setting } from "./settings.ts";
+import type { Setting } from "./setting.ts";
 import { type Target, targetOf } from "./settings.ts";
 
 /** One setting in effect. */

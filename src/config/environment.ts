@@ -3,7 +3,8 @@ import { hint } from "#kit/nearest.ts";
 import { suggest } from "#kit/suggest.ts";
 import { type Layer, newLayer, type Origin, put, putText } from "./layer.ts";
 import { parsePairs } from "./pairs.ts";
-import { invalidReason, PREFIX, SETTINGS, type Target, targetOf } from "./settings.ts";
+import { PREFIX } from "./setting.ts";
+import { invalidReason, SETTINGS, type Target, targetOf } from "./settings.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
 import { parsePairs } from "./pairs.ts";
 import { HIDDEN, isAddress, redactUrl } from "./redact.ts";
-import type { Setting, SettingValue } from "./settings.ts";
+import type { Setting, SettingValue } from "./setting.ts";
 import { invalidNameReason, invalidReason, type Target } from "./settings.ts";
 
 /** Where an effective value comes from. */

@@ -1,4 +1,4 @@
-import type { Setting } from "./settings.ts";
+import type { Setting } from "./setting.ts";
 
 /** Shown in place of a secret. */
 export const HIDDEN = "***";

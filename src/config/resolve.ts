@@ -8,7 +8,7 @@ import { decidesDestination, describeSource, type Given, type Layer, type Source
 import { otelWithoutLocked, withoutLocked } from "./locks.ts";
 import { type Effective, keysFor, portRemarks, remarksOn } from "./remarks.ts";
 import type { Config } from "./schema.ts";
-import type { Setting } from "./settings.ts";
+import type { Setting } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
 
 /** The effective configuration: complete and valid even if its sources have errors. */

@@ -1,7 +1,7 @@
 import { SETTINGS } from "./computed.const.ts";
+import type { Setting } from "./setting.ts";
 
 export { invalidNameReason, invalidReason } from "./check.lazy.ts";
-
 export { SETTINGS };
 
 /** Dotted names of the objects that group settings: `otlp`, `otlp.traces` … */
@@ -28,31 +28,4 @@ export function targetOf(key: string): Target | undefined {
     }
   }
   return undefined;
-}
-
-/** The prefix of our own variables. */
-export const PREFIX = "OPENHOOK_OTEL_";
-
-/** What one setting, or one entry of a map, may contain. */
-export type SettingValue = string | number | boolean;
-
-/** One setting. A map (headers, attributes) is one setting whose entries are addressed as `<key>.<entry name>`. */
-export interface Setting {
-  /** Dotted, e.g. `otlp.timeoutMs`. */
-  readonly key: string;
-  readonly path: readonly string[];
-  readonly kind: "text" | "number" | "boolean" | "choice" | "map";
-  readonly choices: readonly string[];
-  readonly description: string;
-  /** `undefined` if a missing value has no replacement; `{}` for maps. */
-  readonly default: unknown;
-  readonly unit?: string;
-  /** Values are never shown. */
-  readonly secret: boolean;
-  /** Only files of the user and the administrator set it: a variable can come from a repository. */
-  readonly filesOnly: boolean;
-  /** Our own variable for it, e.g. `OPENHOOK_OTEL_OTLP_TIMEOUT_MS`; ignored if `filesOnly`. */
-  readonly variable: string;
-  /** In words, for error messages. */
-  readonly allowed: string;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Setting } from "#config/settings.ts";
+import type { Setting } from "#config/setting.ts";
 import { SETTINGS } from "#config/settings.ts";
 import { runs } from "../support/whole.ts";
 import { at, makePlace, nest, put } from "./help.ts";
