@@ -40,7 +40,8 @@ function keepCompiledCode() {
     const uid = process.getuid?.();
     const isOwn = (found) => uid === undefined || found.uid === uid;
     const root = dirname(__dirname);
-    if (!isOwn(statSync(root))) return;
+    const place = statSync(root);
+    if (!isOwn(place) || (uid !== undefined && (place.mode & 0o002) !== 0)) return;
     // Not directly in the root, whose time says when a copy was chosen
     const folder = join(root, "node_modules", ".compile-cache");
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -79,6 +79,17 @@ describe.runIf(isPosix)("is not used if", () => {
     expect(folderAsked()).toBe(cache);
   });
 
+  test("everybody can write where the program is", () => {
+    const root = dirname(dirname(cache));
+    chmodSync(root, 0o777);
+    try {
+      expect(folderAsked()).toBeUndefined();
+    } finally {
+      chmodSync(root, 0o755);
+    }
+    expect(folderAsked()).toBe(cache);
+  });
+
   test("it is a link or a file", () => {
     mkdirSync(join(folder, "elsewhere"), { mode: 0o700 });
     symlinkSync(join(folder, "elsewhere"), cache);
