@@ -11,8 +11,8 @@ export const FAULTS = [
   {
     what: "A tool end is paired with the first start of its given id instead of the last",
     file: "src/core/session/assign-call-ids.ts",
-    from: ": candidates.at(-1);",
-    to: ": candidates[0];",
+    from: "candidates.at(-1)",
+    to: "candidates[0]",
     rooms: ["test/session/"],
   },
   {

@@ -152,7 +152,7 @@ const PLANTED_UP: typeof PLANTED = Object.fromEntries(
     ["store", "planted/up", "#show/report/buckets.ts"],
     ["show", "planted-up", "#changes/git/find-git.ts"],
     ["changes", "planted-up", "#collect/transcripts/transcript-roots.ts"],
-    ["collect", "planted-up", "#setup/stack/endpoint.ts"],
+    ["collect", "planted-up", "#setup/stack/text.ts"],
     ["setup", "planted-up", "#check/health/coverage.ts"],
     ["check", "planted-up", "#commands/doctor.ts"],
   ].map(([room, name, above]) => [

@@ -35,6 +35,7 @@ const KNOWN: readonly RegExp[] = [
   /^changelog\.d\/[\w.-]+\.md$/,
   // Tools
   /^scripts\/[\w.-]+\.m(?:js|ts)$/,
+  /^scripts\/new-agent\/[\w.-]+\.txt$/,
   /^scripts\/wasm\.d\.mts$/,
   /^bench\/(?:[\w-]+\/)?[\w-]+\.mjs$/,
 ];

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import type { Context } from "#config/context.ts";
 import { readProjectSettings } from "#config/project.ts";
 import type { CommitToFollow } from "#core/model/outcomes.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import type { StoredOutcome } from "#store/outcomes.ts";
 import type { RepositoryToFollow } from "./due-commits.ts";
 import { commitsOfEdits, type EditedCommit, type SessionEdits } from "./edited-commits.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Context } from "#config/context.ts";
 import type { StoredCommit } from "#core/model/changes.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { identityOf } from "#show/report/attribution.ts";
 import type { ChangeReport } from "#show/report/change-report.ts";
 import { storedCommits, storedRepositories } from "#store/changes.ts";

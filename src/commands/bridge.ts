@@ -10,9 +10,9 @@ import { commandLines, fileLines, startsOwnFile } from "#collect/bridge/text.ts"
 import { ensurePrivateState } from "#collect/drain/private-state.ts";
 import type { Context } from "#config/context.ts";
 import { loadConfig } from "#config/load.ts";
+import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { printable, writeLines } from "#kit/text/terminal.ts";
-import { UserError } from "#kit/user-error.ts";
 import { withUserErrors } from "#setup/registration/settings-edit.ts";
 import { refuseSudo } from "#setup/registration/sudo.ts";
 import { bridgeCommandStates } from "#store/bridge-state.ts";

@@ -3,10 +3,10 @@ import { loadConfig } from "#config/load.ts";
 import { readPrices } from "#config/own-prices.ts";
 import type { PriceRule } from "#core/model/price-list.ts";
 import { WEEKDAYS } from "#core/model/price-list.ts";
+import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { exact } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { UserError } from "#kit/user-error.ts";
 
 /**
  * `openhook-otel config check-prices`: whether a file of own prices can be used, and what it says.

@@ -1,6 +1,6 @@
 import { isCancel, multiselect } from "@clack/prompts";
 import type { Context } from "#config/context.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import { installerHere } from "#setup/registration/other-places.ts";
 import type { PresentAgent } from "#setup/registration/present-agents.ts";
 import {

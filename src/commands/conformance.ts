@@ -5,9 +5,9 @@ import { commandImplementation, ourImplementation } from "#check/conformance/kit
 import { kitLines, runKit } from "#check/conformance/kit-report.ts";
 import type { Context } from "#config/context.ts";
 import type { EnvelopeText } from "#core/model/envelope-types.ts";
+import { UserError } from "#kit/errors.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { printable, terminalOf } from "#kit/text/terminal.ts";
-import { UserError } from "#kit/user-error.ts";
 
 export interface ConformanceOptions {
   /** Kinds of cases, separated by commas. @default `convert` for a command, all for this program */

@@ -11,8 +11,8 @@ import { readFileIfAny } from "#config/files.ts";
 import { loadConfig } from "#config/load.ts";
 import type { EnvelopeText } from "#core/model/envelope-types.ts";
 import { meantAgent } from "#core/rules/cards.ts";
+import { UserError } from "#kit/errors.ts";
 import { printable, writeLines } from "#kit/text/terminal.ts";
-import { UserError } from "#kit/user-error.ts";
 import { withUserErrors } from "#setup/registration/settings-edit.ts";
 
 export interface ConvertOptions {

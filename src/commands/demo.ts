@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { UserError } from "#kit/user-error.ts";
 import { makeDemoFolders } from "#setup/demo/places.ts";
 import { type DemoReceiver, startDemoReceiver } from "#setup/demo/receiver.ts";
 import { type DemoResult, runDemo } from "#setup/demo/run.ts";

@@ -5,7 +5,7 @@ import { restartWithoutRepositoryVariables } from "#collect/drain/repository-env
 import { startDrain } from "#collect/intake/hook.ts";
 import type { Context } from "#config/context.ts";
 import { StateError } from "#config/file-owner.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { lockHolderText } from "#store/lock-holder.ts";
 import { type DrainOptions, drain as runDrain } from "../pipeline.ts";
 import { drainDeps } from "./drain-deps.ts";

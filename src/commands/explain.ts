@@ -1,8 +1,8 @@
 import type { Context } from "#config/context.ts";
 import { cardOf } from "#core/rules/cards.ts";
+import { UserError } from "#kit/errors.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf } from "#kit/text/terminal.ts";
-import { UserError } from "#kit/user-error.ts";
 import { explain as explained } from "#show/report/explain.ts";
 import { explainJson } from "#show/report/explain-json.ts";
 import { viewOf } from "#show/report/session-view.ts";

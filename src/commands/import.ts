@@ -9,7 +9,7 @@ import { asUserError } from "#collect/import/user-error.ts";
 import { whenNoDrain } from "#collect/import/wait.ts";
 import type { Context } from "#config/context.ts";
 import type { Agent } from "#core/model/agent.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { ProgressLine } from "#kit/text/progress.ts";
 import { sinceOf } from "#kit/text/times.ts";
 import { renewCopy } from "#setup/registration/renew-copy.ts";

@@ -1,4 +1,4 @@
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 
 /** The value of `--port`. @throws UserError if it is none */
 export function portNumber(text: string): number {

@@ -6,7 +6,7 @@ import { DrainLog } from "#collect/drain/log.ts";
 import { restartWithoutRepositoryVariables } from "#collect/drain/repository-environment.ts";
 import type { Context } from "#config/context.ts";
 import { loadConfig } from "#config/load.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf } from "#kit/text/terminal.ts";
 import { commitsWithOutcomes, summariesOf } from "#store/outcome-summary.ts";

@@ -7,8 +7,8 @@ import type { TranscriptContext } from "#check/reconcile/transcripts.ts";
 import type { Context } from "#config/context.ts";
 import { loadConfig } from "#config/load.ts";
 import { protectionOf } from "#core/privacy/protection.ts";
+import { UserError } from "#kit/errors.ts";
 import { sinceOf, timeOf } from "#kit/text/times.ts";
-import { UserError } from "#kit/user-error.ts";
 import { drainDeps } from "./drain-deps.ts";
 import { noStoreMessage } from "./no-store-message.ts";
 

@@ -5,10 +5,10 @@ import type { DrainDeps } from "#collect/drain/context.ts";
 import { refresh, type Spent } from "#collect/import/refresh.ts";
 import type { Context } from "#config/context.ts";
 import type { Behind } from "#kit/behind.ts";
-import { messageOf } from "#kit/error-message.ts";
-import { monotonicMs } from "#kit/monotonic.ts";
+import { messageOf } from "#kit/errors.ts";
 import { megabytes, plural } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
+import { monotonicMs } from "#kit/time.ts";
 import { StoreError } from "#store/database.ts";
 import { drainDeps } from "./drain-deps.ts";
 

@@ -3,10 +3,10 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { byReason, type QuarantinedPayload, quarantinedIn } from "#check/health/facts/quarantine.ts";
 import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { plural } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { UserError } from "#kit/user-error.ts";
 import { drain } from "./drain.ts";
 
 export interface ReplayOptions {

@@ -1,10 +1,10 @@
 import { movedRootsOf } from "#collect/transcripts/transcript-roots.ts";
 import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf } from "#kit/text/terminal.ts";
 import { sinceOf, timeOf } from "#kit/text/times.ts";
-import { UserError } from "#kit/user-error.ts";
 import { listPriceNote, subscriptionMark } from "#show/report/list-price.ts";
 import { sessionsAsked } from "#show/report/session-filter.ts";
 import { summaryJson } from "#show/report/session-list-json.ts";

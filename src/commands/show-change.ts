@@ -1,10 +1,10 @@
 import { allAgents } from "#agents/registry.ts";
 import type { Context } from "#config/context.ts";
 import { loadConfigAndPrices } from "#config/own-prices.ts";
+import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { printable, terminalOf } from "#kit/text/terminal.ts";
-import { UserError } from "#kit/user-error.ts";
 import { changeJson } from "#show/report/change-json.ts";
 import { changeReport } from "#show/report/change-report.ts";
 import type { NamedChange } from "#show/report/find-change.ts";

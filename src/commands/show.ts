@@ -1,9 +1,9 @@
 import { envelopeLines } from "#collect/convert/session-envelopes.ts";
 import { movedRootsOf } from "#collect/transcripts/transcript-roots.ts";
 import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf, writeLines } from "#kit/text/terminal.ts";
-import { UserError } from "#kit/user-error.ts";
 import { jsonParts } from "#show/report/session-json.ts";
 import { titleOf, titleText } from "#show/report/session-title.ts";
 import { viewOf } from "#show/report/session-view.ts";

@@ -1,8 +1,8 @@
 import { dirname, join, resolve } from "node:path";
 import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { UserError } from "#kit/user-error.ts";
 import { withUserErrors } from "#setup/registration/settings-edit.ts";
 import { planOf, type StackPlan, shippedFiles } from "#setup/stack/files.ts";
 import { readRecord, type StackRecord, writeRecord } from "#setup/stack/record.ts";
@@ -50,10 +50,7 @@ export async function stack(options: StackOptions, context: Context, packageRoot
       context.stdout.write(shipped.get(COMPOSE_FILE)?.toString("utf8") ?? "");
       return 0;
     }
-    const folder =
-      options.directory === undefined
-        ? join(dirname(context.places.configPath), "stack")
-        : resolve(context.cwd, options.directory);
+    const folder = resolve(context.cwd, options.directory ?? join(dirname(context.places.configPath), "stack"));
     const record = await readRecord(folder);
     if (options.undo) return undoStack(folder, record, options, context);
     return write(await planOf(folder, shipped, record, options.force), record, options, context);

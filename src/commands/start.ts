@@ -1,7 +1,7 @@
 import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { plural } from "#kit/text/figures.ts";
-import { UserError } from "#kit/user-error.ts";
 import {
   NO_AGENT_FOUND,
   NOTHING_TO_COLLECT,

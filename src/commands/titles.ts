@@ -3,7 +3,7 @@ import { movedRootsOf } from "#collect/transcripts/transcript-roots.ts";
 import type { Context } from "#config/context.ts";
 import type { LoadedConfig } from "#config/load.ts";
 import { protectionOf } from "#core/privacy/protection.ts";
-import { monotonicMs } from "#kit/monotonic.ts";
+import { monotonicMs } from "#kit/time.ts";
 import type { SessionTitle } from "#show/report/session-title.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import type { StoredSession } from "#store/sessions.ts";

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { DrainLog } from "#collect/drain/log.ts";
 import type { Context } from "#config/context.ts";
 import type { Places } from "#config/places.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { readStore } from "#store/read-only.ts";
 import { idleSessions } from "#store/sessions.ts";
 import { drain } from "../pipeline.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import type { Context } from "#config/context.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import { readPageFiles } from "#show/view/page-files.ts";
 import { serveView, type ViewServer } from "#show/view/server.ts";
 import { traceLinkOf } from "#show/view/trace-link.ts";

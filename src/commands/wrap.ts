@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
-import { UserError } from "#kit/user-error.ts";
 import { installHookProgram } from "#setup/registration/hook-program.ts";
 import { withUserErrors } from "#setup/registration/settings-edit.ts";
 import { planWrapper, type WrapPlan, wrappedText } from "#setup/registration/wrap-plan.ts";

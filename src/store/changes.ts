@@ -3,7 +3,7 @@ import type { Packed } from "#core/model/packed.ts";
 import type { Repository } from "#core/model/session.ts";
 import type { EntryOf } from "#core/model/transcript.ts";
 import { NO_NAME } from "#core/rules/change-facts.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import type { Database, Row, Value } from "./database.ts";
 import { insertRows, rowOf } from "./rows.ts";
 

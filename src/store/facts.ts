@@ -1,9 +1,9 @@
 import type { Event } from "#core/model/event-schema.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
-import { otherKey } from "#core/rules/answer-keys.ts";
 import { isChangeFact } from "#core/rules/change-facts.ts";
 import { hasAssignedSessionId, timeMsOf } from "#core/rules/event.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
+import { otherKey } from "#core/rules/keys.ts";
 import { mergeEntries, withFuller } from "#core/rules/merge.ts";
 import { countUnpackedChanges, putChangeFact } from "./changes.ts";
 import type { Database } from "./database.ts";

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import Libsql from "libsql";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { withoutHalves } from "#kit/texts-as-bytes.ts";
 import { type Database, preparerOf, StoreError } from "./connection.ts";
 import { runMigrations } from "./migrate.lazy.ts";

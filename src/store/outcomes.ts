@@ -1,5 +1,5 @@
 import type { Attestation, CommitOutcome, Fate, KeptDay, Rewritten } from "#core/model/outcomes.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import type { Database, Row } from "./database.ts";
 
 /** An outcome as stored: table `commit_outcomes`. */

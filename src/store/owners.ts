@@ -1,5 +1,5 @@
 import type { TranscriptEntry } from "#core/model/transcript.ts";
-import { commonKey, otherKey } from "#core/rules/answer-keys.ts";
+import { commonKey, otherKey } from "#core/rules/keys.ts";
 import { moveContent } from "./content.ts";
 import type { Database } from "./database.ts";
 import { isPrunedFact } from "./pruned-facts.ts";

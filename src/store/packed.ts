@@ -1,7 +1,7 @@
 import type { Packed } from "#core/model/packed.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { decodePackedFacts } from "#core/packed/fact-columns.ts";
-import { commonKey } from "#core/rules/answer-keys.ts";
+import { commonKey } from "#core/rules/keys.ts";
 import { digestOf } from "#kit/digest.ts";
 import { putPackedChanges } from "./changes.ts";
 import type { Database, Row, Value } from "./database.ts";

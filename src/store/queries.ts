@@ -1,5 +1,4 @@
-import type { CallSums } from "#core/model/call-sums.ts";
-import type { ModelCall, PricedCall } from "#core/model/model-call.ts";
+import type { CallSums, ModelCall, PricedCall } from "#core/model/model-call.ts";
 import type { NoPrice } from "#core/model/price-list.ts";
 import type { Subagent, ToolCall, Turn } from "#core/model/session.ts";
 import type { Database, Row } from "./database.ts";

@@ -1,7 +1,7 @@
 import type { ModelCall, PricedCall } from "#core/model/model-call.ts";
 import type { NoPrice, Price } from "#core/model/price-list.ts";
 import type { EntryOf } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import type { Database, Row } from "./database.ts";
 
 /** A settled call before and after a change, each with its price. */

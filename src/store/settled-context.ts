@@ -11,7 +11,7 @@ import {
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { givenIdOf, repeatedCallId } from "#core/rules/call-ids.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
-import { minOf } from "#kit/min-max.ts";
+import { minOf } from "#kit/numbers.ts";
 import type { Database } from "./database.ts";
 import { openWorkOf } from "./open-work.ts";
 import { lastSegment } from "./segments.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { linesAfter } from "#changes/edited-lines.ts";
 import { type ExportTraceOptions, exportTrace } from "#commands/export-trace.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import { contextAt } from "../support/context.ts";
 import { TraceRecord } from "../support/trace-record.ts";
 import { Work } from "./work.ts";

@@ -17,7 +17,7 @@ import { type ConfigAction, config } from "#commands/config.ts";
 import type { Context } from "#config/context.ts";
 import { placesOf } from "#config/places.ts";
 import { SETTINGS } from "#config/settings.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import { UNWRITABLE_DIR } from "../support/unreadable.ts";
 
 let home: string;

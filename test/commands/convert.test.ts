@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { type ConvertOptions, convert } from "#commands/convert.ts";
 import { placesOf } from "#config/places.ts";
 import { Envelope } from "#core/model/envelope.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import { contextAt } from "../support/context.ts";
 import { CASES } from "../support/replay.ts";
 

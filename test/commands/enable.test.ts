@@ -27,7 +27,7 @@ import type { Context } from "#config/context.ts";
 import { placesOf } from "#config/places.ts";
 import type { Agent } from "#core/model/agent.ts";
 import type { SettingsText } from "#core/model/installer.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import { hookCommandOf } from "#setup/registration/hook-program.ts";
 import type { AgentLookup } from "#setup/registration/settings-edit.ts";
 import { hasShell } from "../support/shells.ts";

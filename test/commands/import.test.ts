@@ -17,7 +17,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { allAgents, findAgent } from "#agents/registry.ts";
 import { enable } from "#commands/enable.ts";
 import { type ImportCommandOptions, importPast } from "#commands/import.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import { openDatabase } from "#store/database.ts";
 import { readStore } from "#store/read-only.ts";
 import { SCHEMA_VERSION } from "#store/schema-version.const.ts";

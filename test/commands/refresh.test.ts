@@ -7,7 +7,7 @@ import { report } from "#commands/report.ts";
 import { sessions } from "#commands/sessions.ts";
 import { show } from "#commands/show.ts";
 import type { Context } from "#config/context.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { withDrainLock } from "#store/lock.ts";
 import { claudePath, claudeSession, sessionIdOf, writeLines } from "../import/claude.ts";
 import { type ContextOptions, contextAt } from "../support/context.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { explain } from "#commands/explain.ts";
 import { show } from "#commands/show.ts";
-import type { UserError } from "#kit/user-error.ts";
+import type { UserError } from "#kit/errors.ts";
 import { usage } from "#show/report/usage.ts";
 import { rowJson } from "#show/report/usage-json.ts";
 import { storedCommits, storedRepositories } from "#store/changes.ts";

@@ -8,7 +8,7 @@ import { placesOf } from "#config/places.ts";
 import { Envelope } from "#core/model/envelope.ts";
 import { SpanRecord } from "#core/model/telemetry.ts";
 import { NO_CALLS, sumOfCalls } from "#core/rules/call-sums.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import { sumsJson } from "#show/report/session-json.ts";
 import { openDatabase } from "#store/database.ts";
 import { addEvents, eventsOf } from "#store/facts.ts";

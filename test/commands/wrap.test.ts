@@ -266,7 +266,7 @@ describe("unwrap", () => {
     await wrapped(["gh"]);
     await unwrapped(["gh"]);
     expect(existsSync(places.hookPath)).toBe(true);
-    expect(readdirSync(join(places.hookPath, "..")).sort()).toEqual(["hook", "hook.conf"]);
+    expect(readdirSync(join(places.hookPath, "..")).sort()).toEqual(["hook", "hook.conf", "hook.sh"]);
   });
 
   test("a dry run removes nothing", async () => {

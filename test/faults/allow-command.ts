@@ -13,7 +13,7 @@ export function allowCommand({ places }: { readonly places: Places }, command: s
   writeFileSync(path, text);
   const digest = createHash("sha256").update(text).digest("hex");
   const owner = process.getuid?.();
-  const allowed = [{ path, digest, ...(owner !== undefined && { owner }), atMs: 0 }];
+  const allowed = [{ path, digest, ...(owner !== undefined && { owner }), environment: {}, atMs: 0 }];
   mkdirSync(places.stateDir, { recursive: true, mode: 0o700 });
   writeFileSync(consentPath(places), JSON.stringify({ allowed }), { mode: 0o600 });
 }

@@ -19,7 +19,7 @@ import { disable } from "#commands/disable.ts";
 import { enable } from "#commands/enable.ts";
 import { statusline } from "#commands/statusline.ts";
 import { placesOf } from "#config/places.ts";
-import type { CallSums } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/model-call.ts";
 import { NO_CALLS } from "#core/rules/call-sums.ts";
 import { statusLineCommandOf } from "#setup/registration/hook-program.ts";
 import { usage } from "#show/report/usage.ts";

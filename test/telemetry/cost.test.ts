@@ -5,7 +5,7 @@ import { type ModelCall, UNKNOWN_TIER } from "#core/model/model-call.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
 import { correctedUsage } from "#core/rules/limits.ts";
 import { callPrice, PRICE_TABLE } from "#core/telemetry/cost.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { runs } from "../support/whole.ts";
 
 const SONNET = "claude-sonnet-4-5-20250929";

@@ -7,7 +7,7 @@ import type { TokenUsage } from "#core/model/transcript.ts";
 import { callPrice } from "#core/telemetry/cost.ts";
 import { modelCallRevision, runCounts, segmentCounts } from "#core/telemetry/metrics.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { recordedSessions } from "../session/recorded.ts";
 import { endedSession } from "./records.ts";
 

@@ -3,7 +3,7 @@ import type { ModelCall } from "#core/model/model-call.ts";
 import { SpanRecord } from "#core/model/telemetry.ts";
 import { runCounts } from "#core/telemetry/metrics.ts";
 import type { KeyedSpan, SpanSettings } from "#core/telemetry/spans.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { recordedSession, recordedSessions } from "../session/recorded.ts";
 import { endedSession, spansOf } from "./records.ts";
 

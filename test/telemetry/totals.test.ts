@@ -3,7 +3,7 @@ import type { ModelCall, PricedCall } from "#core/model/model-call.ts";
 import type { Turn } from "#core/model/session.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
 import { addTotals, NO_TOTALS, reviseTotals, totalOf } from "#core/telemetry/totals.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 
 const turn = (startMs: number, endMs: number, ...usages: readonly (TokenUsage | undefined)[]): Turn => ({
   ...{ key: `p${startMs}`, origin: "human", segment: 0, state: "ended", hasHookPrompt: true, backgroundCount: 0 },

@@ -3,9 +3,9 @@
 import type { ContentUpdate } from "#core/model/content.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
 import { isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
-import { toolCallPart } from "#core/rules/content-keys.ts";
-import { defined } from "#kit/defined.ts";
-import { sumKnown, withParts } from "#kit/known.ts";
+import { toolCallPart } from "#core/rules/keys.ts";
+import { sumKnown, withParts } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { answerPiece, contentOf } from "../shared/payload/content.ts";

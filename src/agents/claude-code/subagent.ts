@@ -1,6 +1,6 @@
 import type { EntryOf } from "#core/model/transcript.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { asString, parsedObject } from "../shared/payload/json.ts";
 
 export const MAX_META_BYTES = 1 << 20;

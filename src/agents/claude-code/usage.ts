@@ -1,6 +1,6 @@
 import { UNKNOWN_TIER } from "#core/model/model-call.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
-import { sumKnown, withParts } from "#kit/known.ts";
+import { sumKnown, withParts } from "#kit/numbers.ts";
 import { asArray, asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
 import type { Line } from "./line-context.ts";
 import { USAGE_FIELDS } from "./usage-fields.ts";

@@ -1,7 +1,7 @@
 import type { FileWrite } from "#core/model/file-write.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
 import { idInAgent, idWithoutAgent, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { executableIn, mcpServerOf } from "./adapter.ts";

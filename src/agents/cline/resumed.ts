@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { EntryOf, TokenUsage } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { asCount, asObject, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
 import { isTaskId } from "./extension.ts";

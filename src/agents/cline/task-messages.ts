@@ -2,7 +2,7 @@
 
 import type { FileWrite } from "#core/model/file-write.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { asCode, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import type { Message } from "./messages.ts";

@@ -1,8 +1,8 @@
 // task_metadata.json as in github.com/cline/cline, apps/vscode/src/core/context/context-tracking, August 2026, read 2026-11-26
 
 import type { EntryOf, TokenUsage } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
-import { sumKnown } from "#kit/known.ts";
+import { sumKnown } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { readSmall } from "#kit/open.ts";
 import { asArray, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import type { Figures } from "./task-usage.ts";

@@ -3,7 +3,7 @@
 import type { FileWrite } from "#core/model/file-write.ts";
 import type { ToolStatus } from "#core/model/transcript.ts";
 import { isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { plainText } from "../shared/payload/content.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { executableIn, extensionDigest, mcpServerIn } from "./adapter.ts";

@@ -15,7 +15,7 @@ import type {
   TranscriptReader,
 } from "#core/model/transcript-reader.ts";
 import { EntrySink } from "#core/rules/entry-sink.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { firstBytes, readSmall } from "#kit/open.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { distinctParts } from "../shared/transcript/copies.ts";

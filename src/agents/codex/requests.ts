@@ -1,7 +1,7 @@
 import type { Extras } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString } from "../shared/payload/json.ts";

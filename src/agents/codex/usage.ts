@@ -1,7 +1,7 @@
 import type { TokenUsage } from "#core/model/transcript.ts";
 import { isWholeUsage } from "#core/rules/calls.ts";
-import { defined } from "#kit/defined.ts";
-import { sumOfAll } from "#kit/known.ts";
+import { sumOfAll } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { asCount, asObject } from "../shared/payload/json.ts";
 
 /**

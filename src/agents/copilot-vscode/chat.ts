@@ -2,7 +2,7 @@
 // defaultIntentRequestHandler.ts), read 2026-11-26; not recorded
 
 import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import type { Fields } from "./journal.ts";
 

@@ -1,5 +1,5 @@
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import {
   entryBase,

@@ -1,7 +1,7 @@
 import type { PayloadFacts } from "#core/model/agent.ts";
 import type { Content } from "#core/model/content.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
-import { responseContentKey, toolCallPart } from "#core/rules/content-keys.ts";
+import { responseContentKey, toolCallPart } from "#core/rules/keys.ts";
 import { answerPiece, contentOf, contentOfEvents, plainText } from "../shared/payload/content.ts";
 import { asArray, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { lineType } from "./line-type.ts";

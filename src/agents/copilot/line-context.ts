@@ -1,5 +1,5 @@
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 
 /** State between two lines of a file. Plain JSON, stored between two drains. */
 export interface LineState {

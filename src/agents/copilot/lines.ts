@@ -1,5 +1,5 @@
 import type { EntryOf } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asCode, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { PLAN_PREFIX } from "./adapter.ts";

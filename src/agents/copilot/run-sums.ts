@@ -1,6 +1,6 @@
 import type { EntryOf } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
-import { sumKnown } from "#kit/known.ts";
+import { sumKnown } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { entryBase, type LineContext, type LineState, type RunSums, type Sums } from "./line-context.ts";
 import { addSums, hasDecreased, requestsIn, subtractSums } from "./usage.ts";

@@ -1,5 +1,5 @@
 import type { EntryOf, ToolStatus } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asCode, asCount, asObject, asString, parsedJson } from "../shared/payload/json.ts";

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { EntryOf, Offset } from "#core/model/transcript.ts";
 import type { TranscriptBatch, TranscriptFile } from "#core/model/transcript-reader.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { firstBytes } from "#kit/open.ts";
 import { asCount, asString, asTimeMs } from "../shared/payload/json.ts";
 import { compareVersions } from "../shared/payload/version.ts";

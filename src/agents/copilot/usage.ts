@@ -1,6 +1,6 @@
 import type { TokenUsage } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
-import { sumOfAll } from "#kit/known.ts";
+import { sumOfAll } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { asCount, asObject } from "../shared/payload/json.ts";
 import type { Fields, Sums } from "./line-context.ts";
 

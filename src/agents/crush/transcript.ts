@@ -12,7 +12,7 @@ import type {
   TranscriptQuery,
   TranscriptReader,
 } from "#core/model/transcript-reader.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
 import { firstRowsOf, idsByFirstRow } from "../shared/transcript/first-calls.ts";
 import { type MessageTable, readMessages, tableMemo } from "../shared/transcript/message-table.ts";

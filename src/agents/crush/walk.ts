@@ -1,6 +1,6 @@
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import { isRandomId } from "#core/rules/call-ids.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { inputDigest } from "../shared/payload/digest.ts";

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asCode, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { EntryOf, Offset, TokenUsage } from "#core/model/transcript.ts";
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
 import { EntrySink } from "#core/rules/entry-sink.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { readSmallSync } from "#kit/open.ts";
 import { asArray, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";

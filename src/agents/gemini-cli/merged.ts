@@ -1,7 +1,7 @@
 // From files of 0.20.2 to 0.35.3 and the source of 0.20.2, 2026-11-22: chatRecordingService.ts, local-invocation.ts
 
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { textOf } from "../shared/gemini/tool-result.ts";
 import { asArray, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";

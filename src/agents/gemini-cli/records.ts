@@ -1,8 +1,8 @@
 // Record shapes from recordings of 0.61.0 and the source of 0.21.3 and 0.61.0, 2026-11-21; rules in README.md
 
 import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
-import { sumKnown, withParts } from "#kit/known.ts";
+import { sumKnown, withParts } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { textOf } from "../shared/gemini/tool-result.ts";
 import { asArray, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { isContext, isProgramText } from "./program-text.ts";

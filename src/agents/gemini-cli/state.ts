@@ -1,4 +1,4 @@
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import { idInAgent, idWithoutAgent, isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { writesOfDisplay } from "../shared/gemini/file-writes.ts";
 import { editedLines, exitCodeIn, isCancelled, outcomeOf, SHELL_TOOL } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";

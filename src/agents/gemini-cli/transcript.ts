@@ -5,7 +5,7 @@ import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
 import { EntrySink } from "#core/rules/entry-sink.ts";
 import { putEntry } from "#core/rules/put-facts.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { firstBytes, openRegular, readSmall } from "#kit/open.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";

@@ -14,7 +14,7 @@ import type {
 } from "#core/model/transcript-reader.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { EntrySink } from "#core/rules/entry-sink.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
 import { firstRowsOf, idsByFirstRow } from "../shared/transcript/first-calls.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";

@@ -1,7 +1,7 @@
 import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "#core/model/transcript.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { lostCallKey } from "#core/rules/calls.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";

@@ -1,6 +1,6 @@
 import type { Content, ContentUpdate } from "#core/model/content.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
-import { pendingKey } from "#core/rules/content-keys.ts";
+import { pendingKey } from "#core/rules/keys.ts";
 import { contentOf, plainText } from "../shared/payload/content.ts";
 import { asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import { shownResult } from "./adapter.ts";

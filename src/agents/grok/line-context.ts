@@ -1,6 +1,6 @@
 import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
 import { isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 
 /** State between two lines of a file. Plain JSON, stored between two drains. */
 export interface LineState {

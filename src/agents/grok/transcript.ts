@@ -6,7 +6,7 @@ import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
 import { putEntry } from "#core/rules/put-facts.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { readSmallSync } from "#kit/open.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { TokenUsage } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
+import type { Writable } from "#kit/objects.ts";
+import { defined } from "#kit/objects.ts";
 import { readSmallSync } from "#kit/open.ts";
-import type { Writable } from "#kit/writable.ts";
 import { asArray, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { foldersOf } from "./places.ts";
 

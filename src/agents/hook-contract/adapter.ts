@@ -6,7 +6,7 @@ import type { PayloadFacts, Recognition } from "#core/model/agent.ts";
 import type { Content } from "#core/model/content.ts";
 import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { adapterOf } from "../shared/payload/adapter-of.ts";
 import { CLAUDE_EVENTS, CLAUDE_LIKE, FAMILY_FIELDS, FAMILY_NOT_NEEDED } from "../shared/payload/claude-like.ts";

@@ -10,9 +10,8 @@ import type {
   TranscriptQuery,
   TranscriptReader,
 } from "#core/model/transcript-reader.ts";
-import { defined } from "#kit/defined.ts";
-import { sumKnown } from "#kit/known.ts";
-import { minOf } from "#kit/min-max.ts";
+import { minOf, sumKnown } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { readSmall } from "#kit/open.ts";
 import { asArray, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles, UUID } from "../shared/transcript/copies.ts";

@@ -1,6 +1,6 @@
 import type { Content } from "#core/model/content.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
-import { toolCallPart } from "#core/rules/content-keys.ts";
+import { toolCallPart } from "#core/rules/keys.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
 import type { Fields } from "./event-files.ts";
 import { messageText, observationText } from "./walk.ts";

@@ -1,4 +1,4 @@
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { asExitCode, asObject, asString } from "../shared/payload/json.ts";
 
 /** How a call ended. A command with an exit code other than 0 is a success, as for OpenHands. */

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TokenUsage } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { readSmallSync } from "#kit/open.ts";
 import { knownProvider } from "../shared/names/providers.ts";
 import { asArray, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";

@@ -4,7 +4,7 @@ import type { FactSink } from "#core/model/fact-sink.ts";
 import type { FileWrite } from "#core/model/file-write.ts";
 import type { EntryOf } from "#core/model/transcript.ts";
 import { isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { plainText } from "../shared/payload/content.ts";
 import { asArray, asCode, asObject, asString } from "../shared/payload/json.ts";

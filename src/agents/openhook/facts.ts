@@ -5,7 +5,7 @@ import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
 import { isRandomId, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { usagesIn } from "#core/rules/usage-shapes.ts";
-import { sumOfAll } from "#kit/known.ts";
+import { sumOfAll } from "#kit/numbers.ts";
 import { knownProvider } from "../shared/names/providers.ts";
 import { type Found, type FoundTool, factsOf } from "./records.ts";
 import { type Fields, isSame, type Shape } from "./usage.ts";

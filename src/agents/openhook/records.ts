@@ -1,7 +1,7 @@
 // What a record of a transcript of unknown origin says, by its shape; rules in docs/openhook.md
 
 import type { TokenUsage } from "#core/model/transcript.ts";
-import { sumKnown } from "#kit/known.ts";
+import { sumKnown } from "#kit/numbers.ts";
 import { asArray, asCode, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { feesOf } from "../shared/payload/server-tools.ts";
 import { type ToolPart, toolPartsOf } from "./tool-parts.ts";

@@ -4,7 +4,7 @@ import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
 import type { Offset } from "#core/model/transcript.ts";
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
 import { EntrySink } from "#core/rules/entry-sink.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { firstBytes, RefusedError } from "#kit/open.ts";
 import { asObject, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";

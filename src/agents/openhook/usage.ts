@@ -2,7 +2,7 @@
 
 import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
-import { sumKnown, withParts } from "#kit/known.ts";
+import { sumKnown, withParts } from "#kit/numbers.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 
 /** What a usage object looks like. Stored with the session and shown by `show`. */

@@ -5,7 +5,7 @@ import type { SessionEndReason } from "#core/model/envelope.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { type Frame, type FramedMembers, type FramedTable, framedAdapter } from "../shared/payload/framed-adapter.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";

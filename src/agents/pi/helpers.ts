@@ -1,6 +1,6 @@
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import { idInAgent } from "#core/rules/call-ids.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import {
   answerEntries,

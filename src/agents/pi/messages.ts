@@ -1,6 +1,6 @@
 import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "#core/model/transcript.ts";
-import { defined } from "#kit/defined.ts";
-import { sumKnown, withParts } from "#kit/known.ts";
+import { sumKnown, withParts } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { plainText } from "../shared/payload/content.ts";
 import { asArray, asCode, asCount, asObject, asString } from "../shared/payload/json.ts";

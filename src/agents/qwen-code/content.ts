@@ -1,7 +1,7 @@
 import type { Content } from "#core/model/content.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { hasGivenId } from "#core/rules/call-ids.ts";
-import { toolCallPart } from "#core/rules/content-keys.ts";
+import { toolCallPart } from "#core/rules/keys.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
 import { asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import type { Fields } from "./line-context.ts";

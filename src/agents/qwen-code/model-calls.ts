@@ -1,7 +1,7 @@
 import { UNKNOWN_TIER } from "#core/model/model-call.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
 import { isRandomId } from "#core/rules/call-ids.ts";
-import { withParts } from "#kit/known.ts";
+import { withParts } from "#kit/numbers.ts";
 import { asCode, asCount, asString, asTimeMs } from "../shared/payload/json.ts";
 import { type Answer, type Fields, factBase, type LineContext } from "./line-context.ts";
 import { agentOf, isHiddenAgent, subagentIdOf } from "./names.ts";

@@ -3,7 +3,7 @@
 import type { EntryOf, Offset } from "#core/model/transcript.ts";
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { readSmall } from "#kit/open.ts";
 import { asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 
 /** Git could not answer: it failed, took too long, or the repository must not be read. */
 export class GitError extends Error {

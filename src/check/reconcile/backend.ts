@@ -1,6 +1,6 @@
 import { parsePairs } from "#config/pairs.ts";
+import { UserError } from "#kit/errors.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { UserError } from "#kit/user-error.ts";
 import { networkFailure } from "#send/network/network-reason.ts";
 import { agentThrough, failureOfProxy, proxyFor } from "#send/network/proxy.ts";
 import { type IncomingMessage, openRequest } from "#send/network/request.ts";

@@ -1,7 +1,7 @@
 import PQueue from "p-queue";
 import type { LoadedConfig } from "#config/load.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
-import { maxOf, minOf } from "#kit/min-max.ts";
+import { maxOf, minOf } from "#kit/numbers.ts";
 import { suggest } from "#kit/suggest.ts";
 import { plural } from "#kit/text/figures.ts";
 import type { Backend } from "./backend.ts";

@@ -8,7 +8,7 @@ import { knownCardOf, transcriptOf } from "#core/rules/cards.ts";
 import { withoutDuplicateAnswers } from "#core/rules/duplicate-answers.ts";
 import { mergeEntries } from "#core/rules/merge.ts";
 import { withoutKnownCalls } from "#core/rules/removed-calls.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { refusalOf } from "#kit/open.ts";
 import type { CaptureContext } from "#store/capture/context.ts";
 import { limitEntries } from "#store/capture/limit-fields.ts";

@@ -2,7 +2,7 @@ import { ownUid } from "#config/file-owner.ts";
 import type { CaptureLevel } from "#core/model/capture.ts";
 import type { Event } from "#core/model/event-schema.ts";
 import { timeMsOf } from "#core/rules/event.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { step } from "#kit/fault-points.ts";
 import {
   type BridgeResult,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { readFileIfAny, refuseOdd, writeFileAtomic } from "#config/files.ts";
 import { HEADER_NAME, HEADER_VALUE, type HeaderReader, type Headers, HeadersError } from "#config/headers.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { readOwn } from "#kit/own-file.ts";
 import { suggest } from "#kit/suggest.ts";
 import { runCommand } from "./run-command.ts";

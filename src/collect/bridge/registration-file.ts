@@ -5,7 +5,7 @@ import { isOurCommand } from "#agents/shared/settings/settings.ts";
 import { DISCOVERY_NAME, discoveryIn } from "#config/discovery.ts";
 import type { Places } from "#config/places.ts";
 import { foldersUpToRoot } from "#config/project-files.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { openRegularSync } from "#kit/open.ts";
 
 /** A command of a registration file. */

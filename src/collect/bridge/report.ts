@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Context } from "#config/context.ts";
 import { ownUid } from "#config/file-owner.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import type { BridgeCommandState } from "#store/bridge-state.ts";
 import { consentTo, readConsents } from "./consent.ts";
 import {

@@ -1,5 +1,5 @@
 import { type ChildProcess, type StdioOptions, spawn, spawnSync } from "node:child_process";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { systemProgram } from "#kit/system-program.ts";
 
 export interface CommandRun {

@@ -2,7 +2,7 @@ import type { ExportOutcome } from "#core/model/settings.ts";
 import type { Increment } from "#core/model/telemetry.ts";
 import { SELF, selfIncrement } from "#core/telemetry/self.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
-import { EARLIEST_MS, isPlausibleDate } from "#kit/plausible-time.ts";
+import { EARLIEST_MS, isPlausibleDate } from "#kit/time.ts";
 import type { OnResponse } from "#send/otlp/send.lazy.ts";
 import { CLOCK_SKEW, readMeta, writeMeta } from "#store/meta.ts";
 import { AHEAD_MS } from "#store/pending-streams.ts";

@@ -1,6 +1,6 @@
 import { StateError } from "#config/file-owner.ts";
 import { RuleError } from "#core/privacy/protection.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { reportProblem } from "#store/capture/context.ts";
 import { StoreError } from "#store/database.ts";
 import { addFailure, clearFailures, type FailedStep } from "#store/failures.ts";

@@ -2,7 +2,7 @@ import { isUnknown } from "#config/config-state.ts";
 import type { HeaderReader } from "#config/headers.ts";
 import type { Destinations, OtlpSignal } from "#core/model/settings.ts";
 import type { MetricPoint } from "#core/model/telemetry.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { step } from "#kit/fault-points.ts";
 import {
   type DeliverySummary,

@@ -6,7 +6,7 @@ import type { MetricPoint } from "#core/model/telemetry.ts";
 import { userAttributes } from "#core/privacy/identity.ts";
 import { recordAtLevel } from "#core/telemetry/level.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { reportProblemOnce } from "#store/capture/context.ts";
 import { ownNamesOf } from "#store/capture/level.ts";
 import { protectPoint, protectResource, protectSpan } from "#store/capture/protect.ts";

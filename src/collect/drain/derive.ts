@@ -3,7 +3,7 @@ import type { Price } from "#core/model/price-list.ts";
 import type { SessionInput, SettledWork, Subagent, Turn } from "#core/model/session.ts";
 import { addSettledWork, settledWorkOf } from "#core/rules/call-sums.ts";
 import { keepsNames } from "#core/rules/capture.ts";
-import { responseContentKey } from "#core/rules/content-keys.ts";
+import { responseContentKey } from "#core/rules/keys.ts";
 import { buildSession } from "#core/session/build.ts";
 import { callPrice, takePriceError } from "#core/telemetry/cost.ts";
 import { recordAtLevel } from "#core/telemetry/level.ts";

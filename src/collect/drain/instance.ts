@@ -1,7 +1,7 @@
 import { SERIES_LABELS } from "#core/rules/series-labels.ts";
 import { SERVICE_NAME } from "#core/telemetry/semconv.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
-import { EARLIEST_MS } from "#kit/plausible-time.ts";
+import { EARLIEST_MS } from "#kit/time.ts";
 import { reportProblem } from "#store/capture/context.ts";
 import { protectResource } from "#store/capture/protect.ts";
 import { makeRoom, SHOWN_MS } from "#store/cardinality.ts";

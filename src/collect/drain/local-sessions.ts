@@ -6,7 +6,7 @@ import type { SessionOrigin, TranscriptReader } from "#core/model/transcript-rea
 import { cardOf } from "#core/rules/cards.ts";
 import { hasAssignedSessionId, timeMsOf } from "#core/rules/event.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { reportProblemOnce } from "#store/capture/context.ts";
 import { localSession } from "#store/local-sessions.ts";
 import { ensureSession, type StoredSession } from "#store/sessions.ts";

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { ownUid } from "#config/file-owner.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { keepsContent } from "#core/rules/capture.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { reportProblem } from "#store/capture/context.ts";
 import { foldersOf, loadProjectSettings } from "#store/capture/project.ts";
 import { checkpoint } from "#store/database.ts";

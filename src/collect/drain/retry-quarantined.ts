@@ -1,4 +1,4 @@
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { plural } from "#kit/text/figures.ts";
 import { RETRIED_QUARANTINE, readMeta, writeMeta } from "#store/meta.ts";
 import { decodeEvent } from "../intake/payload.ts";

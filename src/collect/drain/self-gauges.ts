@@ -11,7 +11,7 @@ import {
 } from "#core/telemetry/self.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { reportProblemOnce } from "#store/capture/context.ts";
 import { overflowState } from "#store/cardinality.ts";
 import { sessionFailures } from "#store/failures.ts";

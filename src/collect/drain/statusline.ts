@@ -1,6 +1,6 @@
 import { readFileIfAny, writeFileAtomic } from "#config/files.ts";
 import { RATE_WINDOWS } from "#core/model/rate-limit.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { step } from "#kit/fault-points.ts";
 import { summaryPath, summaryText } from "#show/statusline/summary.ts";
 import type { Drain } from "./context.ts";

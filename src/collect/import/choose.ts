@@ -1,7 +1,7 @@
 import type { Agent } from "#core/model/agent.ts";
 import { meantAgent } from "#core/rules/cards.ts";
+import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
-import { UserError } from "#kit/user-error.ts";
 import type { DrainDeps } from "../drain/context.ts";
 
 /**

@@ -3,7 +3,7 @@ import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { redactNames } from "#core/privacy/records.ts";
 import type { Redact } from "#core/privacy/redact.ts";
 import { isPlain, limitName, limitPath } from "#core/rules/limits.ts";
-import { PATH_MEMBERS } from "#kit/members.ts";
+import { PATH_MEMBERS } from "#kit/objects.ts";
 import { limitEntries, limitedId } from "#store/capture/limit-fields.ts";
 import { storedWrites, withStoredWrites } from "#store/capture/written-files.ts";
 

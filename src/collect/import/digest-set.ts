@@ -1,5 +1,5 @@
 import type { TranscriptEntry } from "#core/model/transcript.ts";
-import { commonKey } from "#core/rules/answer-keys.ts";
+import { commonKey } from "#core/rules/keys.ts";
 import { digestOf } from "#kit/digest.ts";
 
 /** A set of whole numbers from 0 to 2^53 in about ten bytes each. An import keeps one number for every record. */

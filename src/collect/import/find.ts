@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import type { LocatedSession, PartSize, SessionOrigin, TranscriptReader } from "#core/model/transcript-reader.ts";
 import { cardOf } from "#core/rules/cards.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import type { Database } from "#store/database.ts";
 import { type LocalSession, type PlannedSession, planLocalSession, sessionsWithIds } from "#store/local-sessions.ts";
 import { packedNumbers, readByOthers } from "#store/packed.ts";

@@ -1,13 +1,13 @@
 import type { Packed } from "#core/model/packed.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { decodePackedFacts } from "#core/packed/fact-columns.ts";
-import { otherKey } from "#core/rules/answer-keys.ts";
 import { keepsNames } from "#core/rules/capture.ts";
 import { cardOf } from "#core/rules/cards.ts";
 import { isChangeFact } from "#core/rules/change-facts.ts";
+import { otherKey } from "#core/rules/keys.ts";
 import { mergeEntries } from "#core/rules/merge.ts";
 import { digestOf } from "#kit/digest.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { levelOf } from "#store/capture/level.ts";
 import {
   applyProjectSettings,

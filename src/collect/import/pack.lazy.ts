@@ -5,7 +5,7 @@ import { withoutDuplicateAnswers } from "#core/rules/duplicate-answers.ts";
 import { putEntry } from "#core/rules/put-facts.ts";
 import { buildPacked } from "#core/session/build-packed.ts";
 import { segmentTotals } from "#core/telemetry/totals.ts";
-import { coveredMs } from "#kit/intervals.ts";
+import { coveredMs } from "#kit/numbers.ts";
 import type { Clean } from "./clean-entries.ts";
 import { recordDigests } from "./digest-set.ts";
 import type { PackOptions, Unpriced } from "./price.ts";

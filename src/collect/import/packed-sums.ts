@@ -1,9 +1,9 @@
-import type { CallSums } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/model-call.ts";
 import { type PackedTools, type PackedTurns, type PackedUsage, QUARTER_MS } from "#core/model/packed.ts";
 import type { ToolCall, Turn } from "#core/model/session.ts";
 import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
-import { plusKnown } from "#kit/known.ts";
-import type { Writable } from "#kit/writable.ts";
+import { plusKnown } from "#kit/numbers.ts";
+import type { Writable } from "#kit/objects.ts";
 
 /**
  * Sums of a packed session per quarter of an hour and commit or change, with the columns of the views `usage`, `tool_usage` and

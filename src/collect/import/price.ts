@@ -3,7 +3,7 @@ import type { NoPrice, Price } from "#core/model/price-list.ts";
 import type { SessionFacts } from "#core/model/session.ts";
 import { pricesOfModel, takePriceError } from "#core/telemetry/cost.ts";
 import type { Totals } from "#core/telemetry/totals.ts";
-import type { Writable } from "#kit/writable.ts";
+import type { Writable } from "#kit/objects.ts";
 import { notePriceError } from "../drain/contain.ts";
 import type { Drain } from "../drain/context.ts";
 

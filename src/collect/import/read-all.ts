@@ -1,4 +1,4 @@
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { mergeRuns } from "#store/packed.ts";
 import type { Drain } from "../drain/context.ts";
 import type { Found } from "./find.ts";

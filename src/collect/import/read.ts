@@ -7,9 +7,9 @@ import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts
 import type { PartSize, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
 import type { Protection } from "#core/privacy/protection.ts";
 import { putWithContent } from "#core/rules/put-facts.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
+import type { Writable } from "#kit/objects.ts";
 import { refusalOf } from "#kit/open.ts";
-import type { Writable } from "#kit/writable.ts";
 import { limitMemo } from "#store/capture/limit-fields.ts";
 import type { PlannedSession } from "#store/local-sessions.ts";
 import { partSizeOf, positionKeyOf } from "../transcripts/session-files.ts";

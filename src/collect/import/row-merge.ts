@@ -2,7 +2,7 @@ import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
 import { CALL, COLUMNS, type ColumnKind, type FactTable, type TableKind } from "#core/packed/fact-tables.ts";
 import { compareUsage, isLessJson, joinUsage } from "#core/rules/merge.ts";
-import type { Writable } from "#kit/writable.ts";
+import type { Writable } from "#kit/objects.ts";
 
 /**
  * Joins a row into another one with the same key, as `mergeEntries` joins two entries.

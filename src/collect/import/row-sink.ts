@@ -11,13 +11,13 @@ import {
   SAME,
   USE,
 } from "#core/packed/fact-tables.ts";
-import { commonKey } from "#core/rules/answer-keys.ts";
 import { isChangeFact } from "#core/rules/change-facts.ts";
+import { commonKey } from "#core/rules/keys.ts";
 import { correctedUsage, isPlainUsage, limitNumber } from "#core/rules/limits.ts";
 import { mergeEntries } from "#core/rules/merge.ts";
 import { BranchTrack, withPullBranches } from "#core/session/branch-track.ts";
-import { defined } from "#kit/defined.ts";
 import { digester } from "#kit/digest.ts";
+import { defined } from "#kit/objects.ts";
 import { CallChanges } from "./call-changes.ts";
 import type { Clean } from "./clean-entries.ts";
 import { mergeRow } from "./row-merge.ts";

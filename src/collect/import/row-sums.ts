@@ -5,7 +5,7 @@ import type { ToolStatus } from "#core/model/transcript.ts";
 import { CALL, type FactTables } from "#core/packed/fact-tables.ts";
 import { END_REASONS } from "#core/session/idle-end-reason.ts";
 import { type Totals, totalsOf } from "#core/telemetry/totals.ts";
-import { coveredMs } from "#kit/intervals.ts";
+import { coveredMs } from "#kit/numbers.ts";
 import { PackedSums } from "./packed-sums.ts";
 import type { PackOptions, Unpriced } from "./price.ts";
 import { type RowRun, type RowTool, runsOf } from "./row-runs.ts";

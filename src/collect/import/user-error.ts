@@ -1,6 +1,6 @@
 import { StateError } from "#config/file-owner.ts";
 import { RuleError } from "#core/privacy/protection.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import { StoreError } from "#store/database.ts";
 import { describeStoreError } from "#store/sessions/open-store.ts";
 

@@ -1,4 +1,4 @@
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import { lockHolderText } from "#store/lock-holder.ts";
 import type { DrainDeps } from "../drain/context.ts";
 

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { allAgents } from "#agents/registry.ts";
 import { protectionOf } from "#core/privacy/protection.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import type { ReadResult } from "./read.ts";
 import { claim, type ReaderData, type ReadRequest, type ReadResponse, readSessions } from "./readers.ts";
 

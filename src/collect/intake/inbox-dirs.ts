@@ -1,9 +1,8 @@
 import type { Dirent } from "node:fs";
 import { chmod, lstat, mkdir, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf, retryOnce } from "#kit/errors.ts";
 import { step } from "#kit/fault-points.ts";
-import { retryOnce } from "#kit/retry-once.ts";
 import { EVENT_FILE, LOST_COUNT, LOST_FILE } from "./inbox-file.ts";
 
 /** The part of `Places` that contains inbox files. Absolute paths. */

@@ -1,8 +1,8 @@
 import { lstat, rename, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { retryOnce } from "#kit/errors.ts";
 import { step } from "#kit/fault-points.ts";
-import { retryOnce } from "#kit/retry-once.ts";
 import { type InboxDirs, REASON_SUFFIX } from "./inbox-dirs.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { lstat, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { retryOnce } from "#kit/errors.ts";
 import { step } from "#kit/fault-points.ts";
 import { readOwn } from "#kit/own-file.ts";
-import { retryOnce } from "#kit/retry-once.ts";
 import type { InboxFile } from "./inbox.ts";
 import { type InboxDirs, isOurs, listEntries, msOf, REASON_SUFFIX } from "./inbox-dirs.ts";
 import { EVENT_FILE, MAX_FILE_BYTES, parseInboxFile } from "./inbox-file.ts";

@@ -4,7 +4,7 @@ import type { Content } from "#core/model/content.ts";
 import type { Event } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { limitEntries, limitEvents } from "#store/capture/limit-fields.ts";
 import { changesInPayload } from "./change-facts.ts";
 import { notNeededEvent, type UnknownNames, unknownNamesIn } from "./drift.ts";

@@ -6,7 +6,7 @@ import type { Event, Extras } from "#core/model/event-schema.ts";
 import type { FileWrite } from "#core/model/file-write.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { limitPath } from "#core/rules/limits.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { absolutePath, MAX_WRITES } from "#store/capture/written-files.ts";
 import { isFileWrite } from "./valid-facts.lazy.ts";
 

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import { GROUPS } from "./groups.ts";
 import type { CommandSetup } from "./setup.ts";
 

@@ -3,10 +3,10 @@ import type { Context } from "#config/context.ts";
 import { lastingNode } from "#config/lasting-node.ts";
 import { homeDirectory, placesOf } from "#config/places.ts";
 import { programName } from "#config/program-name.ts";
+import { UserError } from "#kit/errors.ts";
 import { isCiLog, safeOutput, safeText } from "#kit/safe-output.ts";
 import { setProgramName } from "#kit/suggest.ts";
 import { keepOwnerRights } from "#kit/umask.ts";
-import { UserError } from "#kit/user-error.ts";
 import { nativePartMissing } from "#store/native-part.ts";
 import { type HeldOutput, holdable } from "./held-output.ts";
 

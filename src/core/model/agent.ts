@@ -1,4 +1,3 @@
-import type { Capabilities } from "./capabilities.ts";
 import type { Content } from "./content.ts";
 import type { Event, EventType } from "./event-schema.ts";
 import type { FileWrite } from "./file-write.ts";
@@ -8,8 +7,7 @@ import type { Quirks } from "./quirks.ts";
 import type { TranscriptEntry } from "./transcript.ts";
 import type { TranscriptReader } from "./transcript-reader.ts";
 
-export type { Capabilities } from "./capabilities.ts";
-export type { HookCommand } from "./hook-command.ts";
+export type { HookCommand } from "./installer.ts";
 
 /**
  * `certain`: no other agent sends this. `likely`: recognised by shape, but it may be another agent's if the command line names
@@ -110,4 +108,25 @@ export interface Agent extends Quirks {
    */
   readonly sessionsBelow?: readonly string[];
   readonly installer?: () => Promise<{ default: Installer }>;
+}
+
+// --- internal ---
+
+/** What we get from an agent beyond its events and `tokens`: one row of the agents' table. */
+interface Capabilities {
+  /** `recorded`: the real program was run; `documented`: written from public documentation and captures. */
+  readonly basis: "recorded" | "documented";
+  /** Versions that were checked, e.g. `2.0.77 to 2.1.329`. */
+  readonly versions?: string;
+  readonly subagents: boolean;
+  /**
+   * Where session ids come from. `native`: the agent's, unique in the world. `local`: the agent's, unique in one database at most; the
+   * core makes them unique, and the adapter and the reader use them as the agent gives them. `minted`: we assign one to payloads that
+   * have none.
+   */
+  readonly sessionIds: "native" | "local" | "minted";
+  /** Where ids of tool calls come from; `transcript`: the transcript has them, hooks do not; `minted`: we assign them. */
+  readonly callIds: "native" | "transcript" | "minted";
+  /** `payload`: equal payloads are one event; `arrival`: only their time distinguishes two equal payloads. */
+  readonly eventIds: "payload" | "arrival";
 }

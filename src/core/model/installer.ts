@@ -1,6 +1,3 @@
-import type { HookCommand } from "./hook-command.ts";
-import type { ManagedInstaller } from "./managed.ts";
-
 /** Where to install. */
 export interface InstallTarget {
   readonly home: string;
@@ -59,3 +56,40 @@ export interface Installer {
   /** Whether the agent is installed, and its version if it can be found. Takes a few seconds at most. */
   detect(target: InstallTarget): Promise<{ readonly present: boolean; readonly version?: string }>;
 }
+
+/** The machine that the hooks are for, which some agents have to know. */
+export interface ManagedMachine {
+  readonly platform: NodeJS.Platform;
+  /** Of the hook program. */
+  readonly programFolder: string;
+}
+
+/** Hooks that an administrator registers for all users of a machine, where the agent documents a place for that. */
+export interface ManagedInstaller {
+  /** Absolute; fixed, because a variable could come from a repository. `undefined`: not known on this platform. */
+  path(platform: NodeJS.Platform): string | undefined;
+  /**
+   * @param text the file as it is; `undefined` if there is none
+   * @throws SettingsError if the agent itself could not read the file, or it has hooks of others in a form that cannot be merged
+   */
+  add(text: string | undefined, command: HookCommand, machine: ManagedMachine): string;
+  /** @returns the file without our registrations; `undefined` if it contained nothing else */
+  remove(text: string): string | undefined;
+  /** Native names. Empty if the file cannot be read. Never throws. */
+  registered(text: string): readonly string[];
+}
+
+/**
+ * Returns the command line that an agent runs. `event`: for payloads that do not name it. `reply`: if stdout must not be
+ * empty. `drain`: also start a drain; `if-waiting`: only if files are queued; `soon`: in some seconds, one for all events until then,
+ * for agents whose events report no end. `system`: for settings with one line per system; without it, a project's line runs on all.
+ * `shell`: the agent documents that it runs hooks in sh on Linux and macOS.
+ */
+export type HookCommand = (options: {
+  readonly source: string;
+  readonly event?: string;
+  readonly reply?: string;
+  readonly drain: "yes" | "if-waiting" | "soon" | "no";
+  readonly system?: "posix" | "windows";
+  readonly shell?: "sh";
+}) => string;

@@ -1,8 +1,7 @@
-import type { CallSums } from "./call-sums.ts";
 import type { SessionEndReason } from "./envelope.ts";
 import type { Event } from "./event-schema.ts";
 import type { FileWrite } from "./file-write.ts";
-import type { KnownCall, ModelCall } from "./model-call.ts";
+import type { CallSums, KnownCall, ModelCall } from "./model-call.ts";
 import type { ToolStatus, TranscriptEntry } from "./transcript.ts";
 
 /** One tool call. */

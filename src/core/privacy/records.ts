@@ -1,4 +1,4 @@
-import { ID_MEMBERS, PATH_MEMBERS } from "#kit/members.ts";
+import { ID_MEMBERS, PATH_MEMBERS } from "#kit/objects.ts";
 import type { Attributes, Counted, MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import type { Redact } from "./redact.ts";
 

@@ -1,7 +1,6 @@
-import { plusKnown } from "#kit/known.ts";
-import type { Writable } from "#kit/writable.ts";
-import type { CallSums, SummedCall } from "../model/call-sums.ts";
-import type { ModelCall, PricedCall } from "../model/model-call.ts";
+import { plusKnown } from "#kit/numbers.ts";
+import type { Writable } from "#kit/objects.ts";
+import type { CallSums, ModelCall, PricedCall, SummedCall } from "../model/model-call.ts";
 import type { Price } from "../model/price-list.ts";
 import type { SettledWork, Subagent, Turn } from "../model/session.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";

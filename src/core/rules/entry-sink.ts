@@ -1,4 +1,4 @@
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import type { FactBase, FactOf, FactSink } from "../model/fact-sink.ts";
 import type { TokenUsage, TranscriptEntry } from "../model/transcript.ts";
 

@@ -1,5 +1,5 @@
-import { sumOfAll } from "#kit/known.ts";
-import { ID_MEMBERS, PATH_MEMBERS, TIME_MEMBERS } from "#kit/members.ts";
+import { sumOfAll } from "#kit/numbers.ts";
+import { ID_MEMBERS, PATH_MEMBERS, TIME_MEMBERS } from "#kit/objects.ts";
 import type { Event } from "../model/event-schema.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import type { TokenUsage, TranscriptEntry } from "../model/transcript.ts";

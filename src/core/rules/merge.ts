@@ -1,5 +1,5 @@
-import { defined } from "#kit/defined.ts";
-import type { Writable } from "#kit/writable.ts";
+import type { Writable } from "#kit/objects.ts";
+import { defined } from "#kit/objects.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../model/transcript.ts";
 import { isWholeUsage } from "./calls.ts";
 import { isChangeFact } from "./change-facts.ts";

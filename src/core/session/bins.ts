@@ -1,4 +1,4 @@
-import { minOf } from "#kit/min-max.ts";
+import { minOf } from "#kit/numbers.ts";
 import type { Event } from "../model/event-schema.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { timeMsOf } from "../rules/event.ts";

@@ -1,4 +1,4 @@
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import type { Event } from "../model/event-schema.ts";
 import {
   type Compaction,

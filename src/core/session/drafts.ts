@@ -1,4 +1,4 @@
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import type { Event } from "../model/event-schema.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import type { ExportedSpan, ModelError, Segment, SessionContext } from "../model/session.ts";

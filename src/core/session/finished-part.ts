@@ -1,4 +1,4 @@
-import { maxOf } from "#kit/min-max.ts";
+import { maxOf } from "#kit/numbers.ts";
 import type { Event } from "../model/event-schema.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import type { PartLimits, SessionContext, Subagent, Turn } from "../model/session.ts";

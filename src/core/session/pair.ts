@@ -1,4 +1,4 @@
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import type { Event, Extras } from "../model/event-schema.ts";
 import type { FileWrite } from "../model/file-write.ts";
 import type { SessionFacts, SettledCall, ToolCall } from "../model/session.ts";

@@ -1,4 +1,4 @@
-import { maxOf, minOf } from "#kit/min-max.ts";
+import { maxOf, minOf } from "#kit/numbers.ts";
 import type { Event } from "../model/event-schema.ts";
 import { hasAssignedSessionId, timeMsOf } from "../rules/event.ts";
 import { extrasOf } from "../rules/extras.lazy.ts";

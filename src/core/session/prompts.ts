@@ -1,4 +1,4 @@
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import type { Event } from "../model/event-schema.ts";
 import type { SessionContext } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";

@@ -1,4 +1,4 @@
-import { maxOf, minOf } from "#kit/min-max.ts";
+import { maxOf, minOf } from "#kit/numbers.ts";
 import type { SessionEndReason } from "../model/envelope.ts";
 import type { Event } from "../model/event-schema.ts";
 import { type Segment, type SessionInput, type SessionProcess, SUPERSEDED } from "../model/session.ts";

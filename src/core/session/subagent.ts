@@ -1,5 +1,5 @@
-import { defined } from "#kit/defined.ts";
-import { maxOf, minOf } from "#kit/min-max.ts";
+import { maxOf, minOf } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import type { Segment, SessionFacts, Subagent, Turn } from "../model/session.ts";
 import { lastCallOf } from "../rules/calls.ts";
 import { timeMsOf } from "../rules/event.ts";

@@ -2,7 +2,7 @@ import type { ContentPart } from "../model/content.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import type { Subagent, Turn } from "../model/session.ts";
 import type { Attributes } from "../model/telemetry.ts";
-import { responseContentKey } from "../rules/content-keys.ts";
+import { responseContentKey } from "../rules/keys.ts";
 import * as semconv from "./semconv.ts";
 import type { KeyedSpan } from "./spans.ts";
 

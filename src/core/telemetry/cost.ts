@@ -1,4 +1,4 @@
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import pkg from "../../../package.json" with { type: "json" };
 import type { ModelCall } from "../model/model-call.ts";
 import type { Price, PricedUsage, PriceList } from "../model/price-list.ts";

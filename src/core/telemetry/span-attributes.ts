@@ -1,4 +1,4 @@
-import { sumKnown } from "#kit/known.ts";
+import { sumKnown } from "#kit/numbers.ts";
 import type { SessionFacts, Subagent, Turn } from "../model/session.ts";
 import type { Attributes, AttributeValue, SpanRecord } from "../model/telemetry.ts";
 import { callCountOf, lastCallOf } from "../rules/calls.ts";

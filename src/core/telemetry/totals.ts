@@ -1,8 +1,6 @@
-import { defined } from "#kit/defined.ts";
-import { sumKnown } from "#kit/known.ts";
-import { maxOf, minOf } from "#kit/min-max.ts";
-import type { CallSums } from "../model/call-sums.ts";
-import type { ModelCall, PricedCall } from "../model/model-call.ts";
+import { maxOf, minOf, sumKnown } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
+import type { CallSums, ModelCall, PricedCall } from "../model/model-call.ts";
 import type { Price } from "../model/price-list.ts";
 import type { ReportedUsage, Run, Segment, Session } from "../model/session.ts";
 import { sumOfCalls } from "../rules/call-sums.ts";

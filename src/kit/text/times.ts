@@ -1,4 +1,4 @@
-import { UserError } from "../user-error.ts";
+import { UserError } from "../errors.ts";
 
 /**
  * An age (`7d`, `36h`, `12w`), a time (`2026-11-14`, `2026-11-14T09:00`, local without a zone), or the start of `today` or `yesterday`.

@@ -1,7 +1,7 @@
 import PQueue from "p-queue";
 import type { ExportOutcome } from "#core/model/settings.ts";
 import type { MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { EncodeError } from "./encode-error.ts";
 import { Pace, type PaceBounds } from "./pace.ts";
 import type { Sender } from "./send.lazy.ts";

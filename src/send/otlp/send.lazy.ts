@@ -2,7 +2,7 @@ import type { HeaderReader } from "#config/headers.ts";
 import type { ExportOutcome, OtlpSettings, OtlpSignal, OtlpSignalSettings } from "#core/model/settings.ts";
 import type { MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
 import { withSeriesLabels } from "#core/rules/series-labels.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
 import { EncodeError } from "./encode-error.ts";
 import { openTransport } from "./open-transport.ts";

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import type { DemoPlaces } from "./replay.ts";
 
 /** The demo's folders below one temporary folder. */

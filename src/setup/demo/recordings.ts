@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
 import * as z from "zod";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 
 const HookCall = z.object({
   received_at: z.iso.datetime({ offset: true }),

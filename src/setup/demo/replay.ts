@@ -5,7 +5,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import { RECORDED_VARIABLES } from "#agents/intake.const.ts";
 import type { Context } from "#config/context.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import type { Recording } from "./recordings.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;

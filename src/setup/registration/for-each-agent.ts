@@ -1,6 +1,6 @@
 import type { Context } from "#config/context.ts";
 import { FileError } from "#config/files.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 
 /** Runs something for each agent in turn. With `complain` a failed one is skipped, otherwise the first failure ends it. */
 export async function forEachAgent<T, R>(

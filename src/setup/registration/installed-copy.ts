@@ -6,8 +6,7 @@ import { promisify } from "node:util";
 import type { Context } from "#config/context.ts";
 import { readFileIfAny, replaceFile, writeFileAtomic } from "#config/files.ts";
 import type { Places } from "#config/places.ts";
-import { messageOf } from "#kit/error-message.ts";
-import { UserError } from "#kit/user-error.ts";
+import { messageOf, UserError } from "#kit/errors.ts";
 import { VERSION } from "#kit/version.ts";
 import { digestOf, type PackageFiles, packageFiles } from "./package-files.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { rmdir } from "node:fs/promises";
 import { readFileIfAny, writeFileAtomic } from "#config/files.ts";
-import type { ManagedMachine } from "#core/model/managed.ts";
+import type { ManagedMachine } from "#core/model/installer.ts";
 import { pathsOf } from "./managed-places.ts";
 
 /** In the hook program's folder: a JSON list of the folders that were made. */

@@ -1,6 +1,6 @@
 import { posix, win32 } from "node:path";
 import { machineRoot } from "#config/places.ts";
-import type { ManagedMachine } from "#core/model/managed.ts";
+import type { ManagedMachine } from "#core/model/installer.ts";
 
 /**
  * The hook program for all users of a machine, its configuration, and the copies of this program that it starts. Only root can write it,

@@ -4,11 +4,11 @@ import { type WindowsLine, windowsLine } from "#agents/shared/settings/windows-l
 import type { Context } from "#config/context.ts";
 import { removeFile, writeFileAtomic } from "#config/files.ts";
 import type { Agent, HookCommand } from "#core/model/agent.ts";
-import type { ManagedInstaller } from "#core/model/managed.ts";
+import type { ManagedInstaller } from "#core/model/installer.ts";
 import { meantAgent } from "#core/rules/cards.ts";
+import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { unifiedDiff } from "#kit/text/diff.ts";
-import { UserError } from "#kit/user-error.ts";
 import { VERSION } from "#kit/version.ts";
 import { windowsArgs } from "./hook-program.ts";
 import { folderOf, programIn, UNFINISHED } from "./installed-copy.ts";

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { readIfThere, startIfThere } from "#agents/shared/settings/project-line.ts";
 import { isOurCommand } from "#agents/shared/settings/settings.ts";
-import type { HookCommand } from "#core/model/hook-command.ts";
-import { UserError } from "#kit/user-error.ts";
+import type { HookCommand } from "#core/model/installer.ts";
+import { UserError } from "#kit/errors.ts";
 
 /**
  * The command line of hooks on Linux and macOS. Several agents run it in the shell that the user chose, and some do not document which,

@@ -1,7 +1,7 @@
 import type { Context } from "#config/context.ts";
 import type { Finding } from "#core/model/installer.ts";
+import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
-import { UserError } from "#kit/user-error.ts";
 import {
   type AgentLookup,
   type InstallableAgent,

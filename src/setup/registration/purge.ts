@@ -5,7 +5,7 @@ import type { Context } from "#config/context.ts";
 import { removeFile } from "#config/files.ts";
 import type { Places } from "#config/places.ts";
 import { schemaPathOf } from "#config/user-file.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import { nativePartMissing } from "#store/native-part.ts";
 
 /**

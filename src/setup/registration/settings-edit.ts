@@ -5,8 +5,8 @@ import { FileError, readFileIfAny, refuseOdd } from "#config/files.ts";
 import type { Agent } from "#core/model/agent.ts";
 import type { Installer, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { meantAgent } from "#core/rules/cards.ts";
+import { UserError } from "#kit/errors.ts";
 import { suggest, suggestAnywhere } from "#kit/suggest.ts";
-import { UserError } from "#kit/user-error.ts";
 
 // What `enable` and `disable` share: agents and their settings files
 

@@ -2,8 +2,7 @@ import { rmdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type BackupRecord, dropBackup, saveBackup } from "#config/backup.ts";
 import { removeFile, type WriteOptions, writeFileAtomic } from "#config/files.ts";
-import { messageOf } from "#kit/error-message.ts";
-import { UserError } from "#kit/user-error.ts";
+import { messageOf, UserError } from "#kit/errors.ts";
 
 /** One file's part of an edit and its reversal. Each happens completely, or throws and changes nothing. */
 export interface Step {

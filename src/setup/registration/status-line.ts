@@ -1,5 +1,5 @@
 import type { Context } from "#config/context.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import type { EnablePlan } from "./enable-plan.ts";
 import { statusLinePathOf } from "./hook-program.ts";
 import type { Scope } from "./settings-edit.ts";

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import type { Context } from "#config/context.ts";
 import { ownUid } from "#config/file-owner.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 
 /**
  * Refuses to run with `sudo` in another user's home, before anything is created there: `sudo` may keep `HOME`, and the user and the

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { allRecords, type BackupRecord, dropBackup } from "#config/backup.ts";
 import type { Context } from "#config/context.ts";
 import { removeFile } from "#config/files.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import { removeHookProgram } from "./hook-program.ts";
 import { isWrapper, ownBinOf, pathOf, wrapperPathOf } from "./wrappers.ts";
 

@@ -1,8 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
-import { UserError } from "#kit/user-error.ts";
 import { exists, isWrapper, ownBinOf, pathOf, programsNamed, wrappersHere } from "./wrappers.ts";
 
 /** Where the wrapper of one program goes. */

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { allRecords, dropBackup, saveBackup, sha256 } from "#config/backup.ts";
 import type { Context } from "#config/context.ts";
 import { missingParent, readFileIfAny, writeFileAtomic } from "#config/files.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import type { WrapPlan } from "./wrap-plan.ts";
 import { isWrapper, RECORDED_AS, wrappedPrograms, wrapperPathOf, wrapperProgram } from "./wrappers.ts";
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readFileIfAny } from "#config/files.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import type { StackRecord } from "./record.ts";
 
 /** The changes that bring a folder up to date with the shipped files. Paths are relative to it. */

@@ -1,7 +1,7 @@
 import { isAbsolute, join, normalize } from "node:path";
 import * as z from "zod";
 import { readFileIfAny, writeFileAtomic } from "#config/files.ts";
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 
 /** The files that this program wrote to a stack's folder, to distinguish them from the user's. */
 const StackRecord = z.object({

@@ -1,4 +1,4 @@
-import type { CallSums } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/model-call.ts";
 import type { Session, SessionFacts } from "#core/model/session.ts";
 import { callPrice } from "#core/telemetry/cost.ts";
 import type { StoredModelCall } from "#store/queries.ts";

@@ -1,4 +1,4 @@
-import type { CallSums } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/model-call.ts";
 import type { ToolCall } from "#core/model/session.ts";
 import { sumOfCalls } from "#core/rules/call-sums.ts";
 import type { SessionView } from "./session-view.ts";

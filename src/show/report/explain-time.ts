@@ -1,6 +1,6 @@
 import type { ModelCall } from "#core/model/model-call.ts";
 import type { ToolCall } from "#core/model/session.ts";
-import { type Interval, merged } from "#kit/intervals.ts";
+import { type Interval, merged } from "#kit/numbers.ts";
 import { criticalPath, type Work } from "./critical-path.ts";
 import type { SessionView } from "./session-view.ts";
 

@@ -1,6 +1,5 @@
 import { sumOfCalls } from "#core/rules/call-sums.ts";
-import { sumKnown } from "#kit/known.ts";
-import { maxOf } from "#kit/min-max.ts";
+import { maxOf, sumKnown } from "#kit/numbers.ts";
 import { costText, count, duration, exact, percentOf, plural } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
 import type { Explanation } from "./explain.ts";

@@ -1,7 +1,7 @@
+import { UserError } from "#kit/errors.ts";
 import { nearest } from "#kit/nearest.ts";
 import { suggest } from "#kit/suggest.ts";
 import { sinceOf, timeOf } from "#kit/text/times.ts";
-import { UserError } from "#kit/user-error.ts";
 import { startOfDay } from "./buckets.ts";
 import type { UsageQuery } from "./query.ts";
 import { CHANGE_DIMENSIONS, DIMENSIONS, type Dimension } from "./query.ts";

@@ -1,4 +1,4 @@
-import type { CallSums } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/model-call.ts";
 import type { Segment } from "#core/model/session.ts";
 import { sumOfCalls } from "#core/rules/call-sums.ts";
 import { isoTime, usd } from "#kit/text/figures.ts";

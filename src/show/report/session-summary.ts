@@ -1,9 +1,9 @@
-import type { CallSums } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/model-call.ts";
 import type { Subscriptions } from "#core/model/rate-limit.ts";
 import type { Segment, SessionFacts } from "#core/model/session.ts";
 import { addSums, sumOfCalls } from "#core/rules/call-sums.ts";
 import type { Totals } from "#core/telemetry/totals.ts";
-import { coveredMs } from "#kit/intervals.ts";
+import { coveredMs } from "#kit/numbers.ts";
 import type { Database } from "#store/database.ts";
 import { isPacked } from "#store/packed.ts";
 import { settledSubagents, settledSums, settledTools, settledTurnCounts, settledTurns } from "#store/queries.ts";

@@ -1,7 +1,7 @@
 import type { ReportedUsage, Session, ToolCall } from "#core/model/session.ts";
 import { sumOfCalls } from "#core/rules/call-sums.ts";
 import type { SpanSettings } from "#core/telemetry/spans.ts";
-import { coveredMs } from "#kit/intervals.ts";
+import { coveredMs } from "#kit/numbers.ts";
 import type { Database } from "#store/database.ts";
 import { isPacked } from "#store/packed.ts";
 import {

@@ -1,10 +1,9 @@
-import type { CallSums } from "#core/model/call-sums.ts";
-import type { PricedCall } from "#core/model/model-call.ts";
+import type { CallSums, PricedCall } from "#core/model/model-call.ts";
 import { QUARTER_MS } from "#core/model/packed.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
 import { addSums, sumOfCalls } from "#core/rules/call-sums.ts";
 import { callPrice } from "#core/telemetry/cost.ts";
-import { plusKnown } from "#kit/known.ts";
+import { plusKnown } from "#kit/numbers.ts";
 import type { Database, Row } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { sessionFactsOf } from "#store/sessions/read-session.ts";

@@ -1,5 +1,5 @@
 import type { Agent } from "#core/model/agent.ts";
-import type { CallSums } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/model-call.ts";
 import { addSums, NO_CALLS } from "#core/rules/call-sums.ts";
 import type { Database } from "#store/database.ts";
 import { startOfDay } from "../report/buckets.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { CallSums } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/model-call.ts";
 import { NO_CALLS } from "#core/rules/call-sums.ts";
 
 /** What the last drain knew, for status lines. Figures and ids only: nothing from prompts, files or paths. */

@@ -1,7 +1,7 @@
 import type { CaptureLevel } from "#core/model/capture.ts";
 import type { ContentUpdate } from "#core/model/content.ts";
 import { keepsContent, keepsContentUnredacted } from "#core/rules/capture.ts";
-import { PENDING } from "#core/rules/content-keys.ts";
+import { PENDING } from "#core/rules/keys.ts";
 import { claimContent, putContent } from "../content.ts";
 import type { StoredSession } from "../sessions.ts";
 import type { CaptureContext } from "./context.ts";

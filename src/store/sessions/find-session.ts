@@ -1,6 +1,6 @@
+import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { UserError } from "#kit/user-error.ts";
 import type { Database } from "../database.ts";
 import { findSessions, recentSessions } from "../queries.ts";
 import type { StoredSession } from "../sessions.ts";

@@ -1,6 +1,6 @@
 import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
-import { UserError } from "#kit/user-error.ts";
 import { type Database, StoreError } from "../database.ts";
 import { readStore } from "../read-only.ts";
 

@@ -1,6 +1,6 @@
 import type { PayloadFacts } from "#core/model/agent.ts";
 import type { FileWrite } from "#core/model/file-write.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { asArray, asCount, asObject, asString } from "../payload/json.ts";
 import { writeOfContent, writesOfDiff } from "../payload/patches.ts";
 

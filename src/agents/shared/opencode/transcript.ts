@@ -13,7 +13,7 @@ import type {
   TranscriptReader,
 } from "#core/model/transcript-reader.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { asString } from "../payload/json.ts";
 import { partOf, sessionIn } from "../transcript/database-part.ts";
 import { type MessageTable, readMessages, tableMemo } from "../transcript/message-table.ts";

@@ -1,6 +1,6 @@
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../names/executables.ts";
 import { providerName } from "../names/providers.ts";
 import { asString } from "../payload/json.ts";

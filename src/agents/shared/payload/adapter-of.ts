@@ -1,7 +1,7 @@
 import type { Agent, KnownNames } from "#core/model/agent.ts";
 import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { words } from "../names/own-names.ts";
 import { arrivalKey } from "./derived-ids.ts";
 import { asObject, asString, first } from "./json.ts";

@@ -2,7 +2,7 @@ import type { SessionEndReason } from "#core/model/envelope.ts";
 import { OPENHOOK_VERSION } from "#core/model/envelope-types.ts";
 import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { derivedSessionId } from "./derived-ids.ts";
 import { eventId } from "./identity.ts";
 import { asString } from "./json.ts";

@@ -4,7 +4,7 @@ import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import type { TranscriptBatch } from "#core/model/transcript-reader.ts";
 import { putEntry } from "#core/rules/put-facts.ts";
 import { usagesIn } from "#core/rules/usage-shapes.ts";
-import { defined } from "#kit/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../payload/json.ts";
 import type { Kinds } from "./kinds.ts";
 import type { Row } from "./sqlite.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { windowsLine } from "#agents/shared/settings/windows-line.ts";
 import type { Context } from "#config/context.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { isHookCurrent, isNoexec, noexecText, onWindows } from "#setup/registration/hook-program.ts";
 import { ourLinesIn } from "#setup/registration/lines-in-settings.ts";

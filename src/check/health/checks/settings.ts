@@ -8,7 +8,7 @@ import { placesOf } from "#config/places.ts";
 import { readProjectSettings } from "#config/project.ts";
 import { ownVariablesIn } from "#config/repository-variables.ts";
 import { isTableOld, PRICE_TABLE, PRICE_TABLE_DATE } from "#core/telemetry/cost.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { plural } from "#kit/text/figures.ts";
 import { variablesToRecord } from "#setup/registration/variables-to-record.ts";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { counts, unwrittenEvents } from "#collect/intake/inbox-dirs.ts";
 import type { Context } from "#config/context.ts";
-import { messageOf } from "#kit/error-message.ts";
+import { messageOf } from "#kit/errors.ts";
 import { isoTime } from "#kit/text/figures.ts";
 import { VERSION } from "#kit/version.ts";
 import { RETRIED_QUARANTINE } from "#store/meta.ts";

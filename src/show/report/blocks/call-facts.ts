@@ -1,4 +1,4 @@
-import type { CallSums } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/model-call.ts";
 import { QUARTER_MS } from "#core/model/packed.ts";
 import { CALL_SUM_NAMES, NO_CALLS, sumOfCalls } from "#core/rules/call-sums.ts";
 import type { Database } from "#store/database.ts";

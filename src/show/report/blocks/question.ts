@@ -1,4 +1,4 @@
-import { UserError } from "#kit/user-error.ts";
+import { UserError } from "#kit/errors.ts";
 import { type Question, type QuestionOptions, rangeOf } from "../question.ts";
 import type { BlockQuestion } from "./blocks.ts";
 

@@ -1,4 +1,4 @@
-import type { CallSums } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/model-call.ts";
 import { bar } from "#kit/text/bars.ts";
 import { costText, duration, percentOf, plural, tokensText } from "#kit/text/figures.ts";
 import { type Column, table } from "#kit/text/table.ts";

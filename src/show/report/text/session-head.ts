@@ -1,6 +1,6 @@
 import type { Segment } from "#core/model/session.ts";
 import { sumOfCalls } from "#core/rules/call-sums.ts";
-import { sumKnown } from "#kit/known.ts";
+import { sumKnown } from "#kit/numbers.ts";
 import {
   count,
   dollars,

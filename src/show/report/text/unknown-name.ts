@@ -1,8 +1,8 @@
 import type { Agent } from "#core/model/agent.ts";
 import { agentWithPrefix, meantAgent } from "#core/rules/cards.ts";
+import { UserError } from "#kit/errors.ts";
 import { nearest } from "#kit/nearest.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { UserError } from "#kit/user-error.ts";
 import type { Database } from "#store/database.ts";
 import type { UsageQuery } from "../query.ts";
 import { usage } from "../usage.ts";

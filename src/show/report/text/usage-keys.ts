@@ -1,5 +1,4 @@
-import { sumKnown } from "#kit/known.ts";
-import { maxOf } from "#kit/min-max.ts";
+import { maxOf, sumKnown } from "#kit/numbers.ts";
 import type { Column } from "#kit/text/table.ts";
 import { clip, printable, type Terminal, widthOf } from "#kit/text/terminal.ts";
 import { mondayOf } from "../buckets.ts";

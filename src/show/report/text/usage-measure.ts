@@ -1,4 +1,4 @@
-import { sumKnown } from "#kit/known.ts";
+import { sumKnown } from "#kit/numbers.ts";
 import type { Dimension } from "../query.ts";
 import type { UsageRow } from "../usage-row.ts";
 

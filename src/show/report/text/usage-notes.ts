@@ -1,6 +1,6 @@
 import type { Agent } from "#core/model/agent.ts";
 import { describePrices } from "#core/telemetry/cost.ts";
-import { sumKnown } from "#kit/known.ts";
+import { sumKnown } from "#kit/numbers.ts";
 import { localTime, plural } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
 import type { Database } from "#store/database.ts";

@@ -1,4 +1,4 @@
-import { maxOf } from "#kit/min-max.ts";
+import { maxOf } from "#kit/numbers.ts";
 import { bar } from "#kit/text/bars.ts";
 import { sumOfFailures } from "#kit/text/failure-share.ts";
 import { type Column, table } from "#kit/text/table.ts";

@@ -1,4 +1,4 @@
-import { merged } from "#kit/intervals.ts";
+import { merged } from "#kit/numbers.ts";
 import { endMsOf, type ShownSpan, spanKindOf } from "./shown-span.ts";
 
 /** Maps time to a place between 0 and 1: straight lines between knots. */

@@ -1,5 +1,4 @@
-import type { CallSums } from "#core/model/call-sums.ts";
-import type { ModelCall, PricedCall } from "#core/model/model-call.ts";
+import type { CallSums, ModelCall, PricedCall } from "#core/model/model-call.ts";
 import type { SessionFacts } from "#core/model/session.ts";
 import type { SpanRecord } from "#core/model/telemetry.ts";
 import { addSums, NO_CALLS, sumOfCalls } from "#core/rules/call-sums.ts";

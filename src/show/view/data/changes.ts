@@ -1,4 +1,4 @@
-import { sumKnown } from "#kit/known.ts";
+import { sumKnown } from "#kit/numbers.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import type { StoredSession } from "#store/sessions.ts";

@@ -1,6 +1,6 @@
 import { SpanRecord } from "#core/model/telemetry.ts";
 import type { SpanSettings } from "#core/telemetry/spans.ts";
-import { sumKnown } from "#kit/known.ts";
+import { sumKnown } from "#kit/numbers.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { type StoredSession, sessionById } from "#store/sessions.ts";

@@ -1,4 +1,4 @@
-import type { CallSums } from "#core/model/call-sums.ts";
+import type { CallSums } from "#core/model/model-call.ts";
 import type { Subscriptions } from "#core/model/rate-limit.ts";
 import { cardOf } from "#core/rules/cards.ts";
 import { pricelessOf } from "#kit/text/figures.ts";

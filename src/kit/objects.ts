@@ -1,3 +1,17 @@
+/** An object without its `undefined` members, as `exactOptionalPropertyTypes` requires. */
+export function defined<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
+  const kept: Partial<T> = {};
+  // No list of members is made: every record of every transcript passes through here
+  for (const name in value) {
+    const member = value[name];
+    if (member !== undefined) kept[name] = member;
+  }
+  return kept as T;
+}
+
+/** Removes `readonly`, for code that builds the object. */
+export type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
 /** Members of events and entries that hold an id: used to compare and join, and part of span and count keys. */
 export const ID_MEMBERS: ReadonlySet<string> = new Set([
   "id",

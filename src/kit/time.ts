@@ -1,3 +1,9 @@
+/** Milliseconds of a clock that is never set. Not `performance.now()`: Node loads its module on first use, which takes 2 ms. */
+export function monotonicMs(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1e3 + nanoseconds / 1e6;
+}
+
 /** No version of this program is older: an earlier time is that of a clock that was never set, such as 1970. */
 export const EARLIEST_MS = Date.UTC(2025, 0);
 
