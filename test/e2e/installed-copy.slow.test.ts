@@ -116,7 +116,7 @@ describe("update and downgrade", () => {
     for (const version of [OLD, NEW]) age(copyOf(version), 2 * HOUR_MS);
     expect(doctor(old)).toContain(`hooks do not use ${copyOf(NEW)}`);
     run(programIn(OLD), "drain", "--quiet");
-    expect(readdirSync(copies()).sort()).toEqual([OLD, "hook", "hook.conf"]);
+    expect(readdirSync(copies()).sort()).toEqual([OLD, "hook", "hook.conf", "hook.sh"]);
     expect(doctor(old)).not.toContain("hooks do not use");
   });
 
@@ -200,7 +200,7 @@ describe("update and downgrade", () => {
     expect(doctor(old)).toContain("hooks do not use");
     for (const name of readdirSync(copies())) age(join(copies(), name), 2 * HOUR_MS);
     run(programIn(OLD), "drain", "--quiet");
-    expect(readdirSync(copies()).sort()).toEqual([OLD, "hook", "hook.conf"]);
+    expect(readdirSync(copies()).sort()).toEqual([OLD, "hook", "hook.conf", "hook.sh"]);
   });
 });
 
