@@ -235,7 +235,7 @@ const playedThrough = (): void => {
   );
   expect(step("updated")).toContain(`hooks for all users do not use ${AT}/${OLD}`);
   expect(step("running").split("\n")).toContain(OLD);
-  expect(step("removed").trim().split("\n").sort()).toEqual([NEW, "folders.json", "hook", "hook.conf", "hook.sh"]);
+  expect(step("removed").trim().split("\n").sort()).toEqual([NEW, "folders.json", "hook", "hook.conf"]);
   expect(JSON.parse(step("drain-during"))).toMatchObject({ events: 24, problems: [] });
   expect(step("doctor-root")).toContain(`${AT}/hook, for all users, records an event`);
   expect(step("private")).toMatch(/is missing, or you cannot use it; ask the administrator to run enable --managed/);
