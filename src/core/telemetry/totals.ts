@@ -83,7 +83,8 @@ export function totalsOf(sums: CallSums): Totals {
 }
 
 /** Adds two sums. Sums that the agent reports are cumulative, so the later one replaces the earlier. */
-export function addTotals(a: Totals, b: Totals): Totals {
+export function addTotals(first: Totals, second: Totals): Totals {
+  const [a, b] = [withoutZeros(first), withoutZeros(second)];
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, a[name] + b[name]])) as Pick<Totals, Summed>;
   const firsts = [a.firstMs, b.firstMs].filter((ms) => ms !== undefined);
   const lasts = [a.lastMs, b.lastMs].filter((ms) => ms !== undefined);
@@ -162,6 +163,12 @@ type Summed = Exclude<keyof Totals, keyof Tokens | "firstMs" | "lastMs" | "repor
 const NUMBERS = Object.keys(NO_TOTALS) as readonly Summed[];
 
 const SUMMED_TOKENS = ["input", "output", "cacheRead", "cacheWrite"] as const;
+
+/** What a price that became known later adds: the difference of two equal token counts is 0, but it is not over any call. */
+function withoutZeros(totals: Totals): Totals {
+  const { input, output, ...others } = totals;
+  return totals.callsWithUsage === 0 && input === 0 && output === 0 ? others : totals;
+}
 
 type Tokens = Pick<Totals, (typeof SUMMED_TOKENS)[number]>;
 
