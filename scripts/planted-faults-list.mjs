@@ -129,7 +129,7 @@ export const FAULTS = [
   },
   {
     what: "Containers of the local stack cannot read its files",
-    file: "src/setup/stack/write.ts",
+    file: "src/setup/stack/files.ts",
     from: "mode: 0o644",
     to: "mode: 0o600",
     rooms: ["test/commands/stack.slow.test.ts", "test/collector-config/"],

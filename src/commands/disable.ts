@@ -8,8 +8,8 @@ import {
   disabledText,
   planDisable,
   remainingText,
-} from "#setup/registration/disable-plan.ts";
-import { writeDisable } from "#setup/registration/disable-write.ts";
+  writeDisable,
+} from "#setup/registration/disable.ts";
 import { complainTo, forEachAgent } from "#setup/registration/for-each-agent.ts";
 import { removeHookProgram } from "#setup/registration/hook-program.ts";
 import {
@@ -20,7 +20,7 @@ import {
   namedAgents,
   scopeOf,
   withUserErrors,
-} from "#setup/registration/settings-edit.ts";
+} from "#setup/registration/settings.ts";
 import type { EnableOptions } from "./enable.ts";
 import { confirmEdit } from "./prompts.ts";
 

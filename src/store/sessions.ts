@@ -31,7 +31,7 @@ export interface StoredSession {
 }
 
 /** How to find a session whose agent gives ids that are not unique. */
-export interface LocalIds {
+interface LocalIds {
   /** The agent's own id, by which its files have the session. */
   readonly nativeId: string;
   /** Absent: the session's database could not be read, or no longer contained it. Below the home folder it begins with `~`. */
@@ -39,7 +39,7 @@ export interface LocalIds {
 }
 
 /** What an event or entry reports about its session. Later values win; absent ones change nothing. */
-export interface SessionUpdate {
+interface SessionUpdate {
   readonly timeMs: number;
   readonly cwd?: string | undefined;
   readonly transcriptPath?: string | undefined;
@@ -207,6 +207,21 @@ export const idleSessions = (db: Database, sinceMs: number): readonly number[] =
     )
     .all(sinceMs)
     .map((row) => Number(row["id"]));
+
+/** The CI job that ran a session's agent: resource attributes of its spans. */
+export type Pipeline = Readonly<Record<string, string>>;
+
+/** Sets the job for spans that are settled from now on. `undefined`: no CI job, or an unknown one. */
+export function setPipeline(db: Database, sessionNumber: number, pipeline: Pipeline | undefined): void {
+  const text = pipeline === undefined ? null : JSON.stringify(pipeline);
+  db.prepare("UPDATE sessions SET pipeline = ? WHERE id = ? AND pipeline IS NOT ?").run(text, sessionNumber, text);
+}
+
+/** Empty if there is none. */
+export function pipelineOf(db: Database, sessionNumber: number): Pipeline {
+  const text = db.prepare("SELECT pipeline FROM sessions WHERE id = ?").get(sessionNumber)?.["pipeline"];
+  return typeof text === "string" ? (JSON.parse(text) as Pipeline) : {};
+}
 
 // --- internal ---
 

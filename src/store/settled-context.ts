@@ -6,6 +6,7 @@ import {
   type SettledCall,
   type SettledSubagent,
   type SettledTurn,
+  type SettledWork,
   SUPERSEDED,
 } from "#core/model/session.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
@@ -13,7 +14,6 @@ import { givenIdOf, repeatedCallId } from "#core/rules/call-ids.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { minOf } from "#kit/numbers.ts";
 import type { Database } from "./database.ts";
-import { openWorkOf } from "./open-work.ts";
 import { lastSegment } from "./segments.ts";
 import { toSubagent, toTurn } from "./settled-runs.ts";
 
@@ -46,6 +46,46 @@ export function settledContext(
     ...(named.digests.size > 0 && { processStarts: processStarts(db, sessionNumber) }),
     ...(coveredCalls.length > 0 && { coveredCalls }),
   };
+}
+
+// The settled work of runs that are still open. Only runs with thousands of calls have any, so these are few rows
+
+/** The settled work of a session's open runs, by `runKeyOf`. */
+const openWorkOf = (db: Database, sessionNumber: number): ReadonlyMap<string, SettledWork> =>
+  new Map(
+    db
+      .prepare("SELECT run, body FROM open_work WHERE session = ?")
+      .all(sessionNumber)
+      .map((row) => [String(row["run"]), JSON.parse(String(row["body"])) as SettledWork]),
+  );
+
+/** Stores what is settled of an open run now, in place of what was stored before. */
+export function putOpenWork(db: Database, sessionNumber: number, run: string, work: SettledWork): void {
+  db.prepare(
+    `INSERT INTO open_work (session, run, body) VALUES (?, ?, ?)
+     ON CONFLICT (session, run) DO UPDATE SET body = excluded.body`,
+  ).run(sessionNumber, run, JSON.stringify(work));
+}
+
+/** Changes the settled work of the open run that a settled model call belongs to; does nothing if that run has closed. */
+export function changeOpenWork(
+  db: Database,
+  sessionNumber: number,
+  { agentId, endMs }: ModelCall,
+  change: (work: SettledWork) => SettledWork,
+): void {
+  for (const [run, work] of openWorkOf(db, sessionNumber)) {
+    const isItsRun =
+      agentId === undefined
+        ? run.startsWith("turn:") && work.startMs <= endMs && endMs <= work.endMs
+        : run.replace(/~\d+$/, "") === `subagent:${agentId}`;
+    if (isItsRun) putOpenWork(db, sessionNumber, run, change(work));
+  }
+}
+
+/** Removes the settled work of a run that has closed: it is in the run's own span now. */
+export function removeOpenWork(db: Database, sessionNumber: number, run: string): void {
+  db.prepare("DELETE FROM open_work WHERE session = ? AND run = ?").run(sessionNumber, run);
 }
 
 // --- internal ---

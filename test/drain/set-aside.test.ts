@@ -11,7 +11,7 @@ import { examinedOf } from "#check/health/facts/examined.ts";
 import { checkStore } from "#check/health/facts/tried.ts";
 import type { Drain } from "#collect/drain/context.ts";
 import { forgetDeath, isCautious, noteBuild, noteDeath } from "#collect/drain/deaths.ts";
-import { databaseWatch } from "#collect/drain/foreign-databases.ts";
+import { databaseWatch } from "#collect/drain/read-again.ts";
 import { reasonSetAside } from "#collect/drain/set-aside.ts";
 import { drainNow } from "#commands/drain.ts";
 import type { Agent } from "#core/model/agent.ts";

@@ -20,9 +20,9 @@ import { levelOf } from "#store/capture/level.ts";
 import { sessionById } from "#store/sessions.ts";
 import { HOOK_FOLDER } from "../intake/inbox-file.ts";
 import type { Bridge, BridgeDeps } from "./bridge.ts";
-import { commandEnvironment } from "./command-environment.ts";
 import { type Consent, consentTo, readConsents } from "./consent.ts";
 import { envelopeLine, type HandoverForm, hasEnvelope } from "./envelope.ts";
+import { commandEnvironment } from "./environment.ts";
 import { RunningCommands } from "./leftover.ts";
 import {
   type BridgeCommand,

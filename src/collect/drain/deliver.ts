@@ -35,9 +35,8 @@ import {
 import { clampTimes, markSent } from "#store/pending-streams.ts";
 import { addRejectedPoints, clearMissingPoints } from "#store/rejected-points.ts";
 import { headerReader } from "../bridge/read-headers.ts";
-import { BackendResponses, backendNowMs, isClockOff } from "./backend-clock.ts";
 import { type Circuit, circuitOf, recordDelivery } from "./circuit.ts";
-import { hasNoClockJump } from "./clock-jump.ts";
+import { BackendResponses, backendNowMs, hasNoClockJump, isClockOff } from "./clock.ts";
 import { affectsAllSessions, noteFailure } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { adviceOn } from "./delivery-advice.ts";

@@ -14,7 +14,7 @@ import { instanceId } from "#store/instance.ts";
 import { readMeta, writeMeta } from "#store/meta.ts";
 import { OUTBOX_PARTS, type OutboxPart, type OutboxRow, queuedSpans } from "#store/outbox.ts";
 import { pendingStreams } from "#store/pending-streams.ts";
-import { backendNowMs } from "./backend-clock.ts";
+import { backendNowMs } from "./clock.ts";
 import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { rateLimitGauges } from "./rate-limits.ts";

@@ -23,7 +23,7 @@ import { repairedSpans } from "#store/put-spans.ts";
 import { sessionCounts } from "#store/queries.ts";
 import { type RejectedPoints, rejectedPoints } from "#store/rejected-points.ts";
 import { type LostEvents, lostEvents, raiseCounters, readDrift } from "#store/self.ts";
-import { storeBytes } from "#store/size.ts";
+import { storeBytes } from "#store/vacuum.ts";
 import { counts } from "../intake/inbox-dirs.ts";
 import type { Drain } from "./context.ts";
 

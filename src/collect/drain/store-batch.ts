@@ -1,8 +1,8 @@
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import type { PartSize, TranscriptBatch } from "#core/model/transcript-reader.ts";
+import { storeContent } from "#store/capture/content.ts";
 import { levelOf } from "#store/capture/level.ts";
 import { limitMemo } from "#store/capture/limit-fields.ts";
-import { storeContent } from "#store/capture/store-content.ts";
 import { hookPromptIds } from "#store/facts.ts";
 import { setPosition } from "#store/positions.ts";
 import { type StoredSession, sessionById, setFork, updateSession } from "#store/sessions.ts";

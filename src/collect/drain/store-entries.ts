@@ -13,11 +13,11 @@ import { protectCounts, protectEntries } from "#store/capture/protect.ts";
 import { stripEntryNames } from "#store/capture/strip-names.ts";
 import { countFacts } from "#store/counters.ts";
 import { addEntries, type Revision } from "#store/facts.ts";
-import { changeOpenWork } from "#store/open-work.ts";
 import { type RevisedCall, reviseCall } from "#store/revise-call.ts";
 import { changeTotals } from "#store/segments.ts";
 import { sessionFactsOf } from "#store/sessions/read-session.ts";
 import { type StoredSession, sessionById } from "#store/sessions.ts";
+import { changeOpenWork } from "#store/settled-context.ts";
 import type { Drain } from "./context.ts";
 
 /**

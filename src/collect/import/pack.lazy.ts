@@ -3,7 +3,7 @@ import { decodeTables, encodeTables } from "#core/packed/fact-columns.ts";
 import { CALL, type FactTables } from "#core/packed/fact-tables.ts";
 import { withoutDuplicateAnswers } from "#core/rules/duplicate-answers.ts";
 import { putEntry } from "#core/rules/put-facts.ts";
-import { buildPacked } from "#core/session/build-packed.ts";
+import { buildPacked } from "#core/session/build.ts";
 import { segmentTotals } from "#core/telemetry/totals.ts";
 import { coveredMs } from "#kit/numbers.ts";
 import type { Clean } from "./clean-entries.ts";

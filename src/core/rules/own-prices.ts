@@ -1,5 +1,4 @@
-import type { OwnPrices } from "../model/own-prices.ts";
-import type { PriceList } from "../model/price-list.ts";
+import type { OwnPrices, PriceList } from "../model/price-list.ts";
 
 /**
  * Sets the prices for this process. Called at the start of commands that price calls.

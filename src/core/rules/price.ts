@@ -1,5 +1,13 @@
-import type { NoPrice, Price, PricedUsage, PriceList, PriceRule, Rates, TimeWindow } from "../model/price-list.ts";
-import { WEEKDAYS } from "../model/price-list.ts";
+import {
+  type NoPrice,
+  type Price,
+  type PricedUsage,
+  type PriceList,
+  type PriceRule,
+  type Rates,
+  type TimeWindow,
+  WEEKDAYS,
+} from "../model/price-list.ts";
 
 /** The price of a call that ended at `timeMs`. Never more than it cost: with several possible prices it is the lowest, as a lower bound. */
 export function priceOf({ rules, contextWindow }: PriceList, usage: PricedUsage, timeMs: number): Price {

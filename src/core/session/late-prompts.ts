@@ -3,7 +3,7 @@ import type { SessionContext } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { timeMsOf } from "../rules/event.ts";
 import { extrasOf } from "../rules/extras.lazy.ts";
-import { nearestPairs } from "./nearest.ts";
+import { nearestPairs } from "./join.ts";
 import { isNear } from "./prompts.ts";
 
 /**

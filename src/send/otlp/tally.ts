@@ -1,5 +1,4 @@
 import type { ExportOutcome } from "#core/model/settings.ts";
-import { isEndpointMissing } from "./http-status.ts";
 
 /** The outcome for the rows of one request. */
 export interface Delivery {
@@ -153,6 +152,12 @@ export class Tally {
 /** The number of rejected records, at most `records`: a backend may count differently. */
 export const rejectedOf = (outcome: ExportOutcome, records: number): number =>
   outcome.status === "ok" ? Math.min(outcome.rejected, records) : 0;
+
+/** Whether the status means that the address has no endpoint for this signal. */
+export const isEndpointMissing = (httpStatus: number | undefined): boolean => httpStatus === 404 || httpStatus === 405;
+
+/** Whether the status redirects to another address. */
+export const isRedirect = (httpStatus = 0): boolean => httpStatus >= 300 && httpStatus < 400;
 
 // --- internal ---
 

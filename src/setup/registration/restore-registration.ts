@@ -1,9 +1,8 @@
 import type { Context } from "#config/context.ts";
 import { loadNativePart } from "#store/native-part.ts";
-import { enabledText, planEnable } from "./enable-plan.ts";
-import { writeEnable } from "./enable-write.ts";
+import { enabledText, planEnable, writeEnable } from "./enable.ts";
 import { installHookProgram } from "./hook-program.ts";
-import { type AgentLookup, namedAgents, type Scope } from "./settings-edit.ts";
+import { type AgentLookup, namedAgents, type Scope } from "./settings.ts";
 
 /**
  * Registers one agent again, as `enable` did before.

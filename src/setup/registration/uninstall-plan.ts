@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { allRecords, holdersOf } from "#config/backup.ts";
 import type { Context } from "#config/context.ts";
-import { changedPaths, type DisablePlan, planDisable } from "./disable-plan.ts";
+import { changedPaths, type DisablePlan, planDisable } from "./disable.ts";
 import { forEachAgent } from "./for-each-agent.ts";
 import { installedFolders, readHookPathOf, statusLinePathOf } from "./hook-program.ts";
 import { isManaged, managedFiles } from "./managed.ts";
 import { managedFolderOf } from "./managed-places.ts";
 import { managedProgramFiles } from "./managed-program.ts";
-import { type AgentLookup, type InstallableAgent, installableAgents, listed } from "./settings-edit.ts";
+import { type AgentLookup, type InstallableAgent, installableAgents, listed } from "./settings.ts";
 import { RECORDED_AS, wrapperPathOf, wrappersHere } from "./wrappers.ts";
 
 /** What this program has left on this machine. */

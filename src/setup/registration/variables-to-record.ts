@@ -1,8 +1,7 @@
 import { variableFiles } from "#agents/registry.ts";
 import { allowedNodeOptions } from "#collect/intake/inbox-file.ts";
 import type { Context } from "#config/context.ts";
-import { doubtfulVariables, foldersOfAgents } from "#config/doubtful-variables.ts";
-import { recordVariables } from "#config/recorded-variables.ts";
+import { doubtfulVariables, foldersOfAgents, recordVariables } from "#config/recorded-variables.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { printable } from "#kit/text/terminal.ts";
 

@@ -5,7 +5,7 @@ import { attributesAtLevel, recordAtLevel } from "#core/telemetry/level.ts";
 import { VCS_REPOSITORY_NAME } from "#core/telemetry/semconv.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { mergeStreams } from "../merge-streams.ts";
-import { rewritePacked } from "../packed-names.ts";
+import { rewritePacked } from "../packed-rows.ts";
 import { rewriteFacts, rewriteSpans, spanRecordsOf } from "../session-names.ts";
 import type { StoredSession } from "../sessions.ts";
 import type { CaptureContext } from "./context.ts";

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { allAgents } from "#agents/registry.ts";
-import { fileJson } from "#collect/bridge/json.ts";
 import { type BridgeFile, bridgeFiles } from "#collect/bridge/report.ts";
+import { fileJson } from "#collect/bridge/text.ts";
 import { whyUnsent } from "#config/config-state.ts";
 import type { Context } from "#config/context.ts";
 import type { LoadedConfig } from "#config/load.ts";

@@ -5,7 +5,7 @@ import { readFileIfAny } from "#config/files.ts";
 import type { Agent } from "#core/model/agent.ts";
 import type { Installer } from "#core/model/installer.ts";
 import { installerHere } from "#setup/registration/other-places.ts";
-import { listed, readSettingsFiles, targetOf } from "#setup/registration/settings-edit.ts";
+import { listed, readSettingsFiles, targetOf } from "#setup/registration/settings.ts";
 import { brokenManagedHook } from "./hook.ts";
 import type { AgentStatus, Registration } from "./shape.ts";
 

@@ -1,8 +1,8 @@
 import { whyUnsent } from "#config/config-state.ts";
 import { suggest } from "#kit/suggest.ts";
-import { plural } from "#kit/text/figures.ts";
+import { megabytes, plural } from "#kit/text/figures.ts";
 import { lockHolderText } from "#store/lock-holder.ts";
-import type { DrainDeps, DrainReport } from "./context.ts";
+import type { DrainDeps, DrainReport, Pruned } from "./context.ts";
 
 /** What a drain did, for the user who started it; `undefined`: another one is running. */
 export function drainText(report: DrainReport | undefined, deps: DrainDeps): string {
@@ -24,6 +24,19 @@ export function drainText(report: DrainReport | undefined, deps: DrainDeps): str
   ];
   return `${lines.join("\n")}\n`;
 }
+
+/** What was removed, and the size of the store in bytes before and after. */
+export function* prunedLines(pruned: Pruned, quarantine: boolean, before: number, after: number): Generator<string> {
+  yield `${plural(pruned.sessions, "session")} removed from the store${keptText(pruned.kept)}`;
+  if (quarantine) yield `${plural(pruned.quarantined, "quarantined payload")} removed`;
+  yield `store size: ${megabytes(after)}, before ${megabytes(before)}`;
+}
+
+/** Old sessions that stay, and why; empty if there are none. */
+export const keptText = (kept: number): string =>
+  kept === 0
+    ? ""
+    : `; ${plural(kept, "session")} of that age ${kept === 1 ? "stays" : "stay"}: not sent yet, or not ended`;
 
 // --- internal ---
 

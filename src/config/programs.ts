@@ -1,7 +1,17 @@
-import { realpathSync } from "node:fs";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, relative, sep } from "node:path";
 import { systemProgram } from "#kit/system-program.ts";
 import { foldersUpToRoot } from "./project-files.ts";
+
+/** Whether a path leads to a file that this user can start. */
+export function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
 
 type Variables = Readonly<Record<string, string | undefined>>;
 

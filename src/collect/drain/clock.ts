@@ -4,6 +4,7 @@ import { SELF, selfIncrement } from "#core/telemetry/self.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { EARLIEST_MS, isPlausibleDate } from "#kit/time.ts";
 import type { OnResponse } from "#send/otlp/send.lazy.ts";
+import type { Database } from "#store/database.ts";
 import { CLOCK_SKEW, readMeta, writeMeta } from "#store/meta.ts";
 import { AHEAD_MS } from "#store/pending-streams.ts";
 import type { Drain } from "./context.ts";
@@ -61,6 +62,19 @@ export const isClockOff = (drain: Drain): boolean =>
  */
 export const backendNowMs = (drain: Drain): number => drain.now() - (isClockOff(drain) ? skewOf(drain) : 0);
 
+/**
+ * Whether old data may be removed by age. If the last drain was weeks ago, either the machine was off or its clock is wrong: this
+ * drain removes nothing, the next one does.
+ *
+ * @param nowMs milliseconds since the epoch
+ */
+export function hasNoClockJump(db: Database, nowMs: number): boolean {
+  const last = readMeta(db, "last_drain");
+  if (last === undefined) return true;
+  const { atMs } = JSON.parse(last) as { readonly atMs?: number };
+  return atMs === undefined || Math.abs(nowMs - atMs) < JUMP_MS;
+}
+
 // --- internal ---
 
 const SKEW_STEP_MS = 2_000;
@@ -78,3 +92,5 @@ const RESULTS = { retry: "retry", refused: "refused", "too-large": "too_large" }
 
 const resultOf = (outcome: ExportOutcome): string =>
   outcome.status === "ok" ? (outcome.rejected > 0 ? "partial" : "ok") : RESULTS[outcome.status];
+
+const JUMP_MS = 21 * 86_400_000;

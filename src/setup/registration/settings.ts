@@ -1,11 +1,13 @@
+import { rmdir } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { SettingsError } from "#agents/shared/settings/settings.ts";
+import { type BackupRecord, dropBackup, saveBackup } from "#config/backup.ts";
 import type { Context } from "#config/context.ts";
-import { FileError, readFileIfAny, refuseOdd } from "#config/files.ts";
+import { FileError, readFileIfAny, refuseOdd, removeFile, type WriteOptions, writeFileAtomic } from "#config/files.ts";
 import type { Agent } from "#core/model/agent.ts";
 import type { Installer, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { meantAgent } from "#core/rules/cards.ts";
-import { UserError } from "#kit/errors.ts";
+import { messageOf, UserError } from "#kit/errors.ts";
 import { suggest, suggestAnywhere } from "#kit/suggest.ts";
 
 // What `enable` and `disable` share: agents and their settings files
@@ -129,6 +131,70 @@ export async function withUserErrors<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
+/** One file's part of an edit and its reversal. Each happens completely, or throws and changes nothing. */
+export interface Step {
+  run(): Promise<void>;
+  undo(): Promise<void>;
+}
+
+/**
+ * Runs steps in order. If one fails, the earlier ones are reversed, last first.
+ *
+ * @throws the step's error; UserError with both reasons if the reversal failed too
+ */
+export async function allOrNone(steps: readonly Step[]): Promise<void> {
+  const done: Step[] = [];
+  try {
+    for (const step of steps) {
+      await step.run();
+      done.unshift(step);
+    }
+  } catch (error) {
+    const failures: string[] = [];
+    for (const step of done) await step.undo().catch((reason: unknown) => failures.push(messageOf(reason)));
+    if (failures.length === 0) throw error;
+    const message = `${messageOf(error)}; earlier changes could not be undone: ${failures.join("; ")}`;
+    throw new UserError("E_HALF_DONE", message, 1, { cause: error });
+  }
+}
+
+/** What a file must contain and what it contained; `undefined`: no file. */
+export interface FileChange {
+  readonly path: string;
+  readonly before: Uint8Array | undefined;
+  readonly after: Uint8Array | undefined;
+  /** The topmost directory created for the file: removed with it if it is empty. */
+  readonly madeDirectory?: string | undefined;
+  /** For files and folders that have to be created. */
+  readonly modes?: Pick<WriteOptions, "mode" | "dirMode">;
+}
+
+/** Makes a change if the file still has its old content. */
+export async function apply({ path, before, after, madeDirectory, modes }: FileChange): Promise<void> {
+  if (after !== undefined) return writeFileAtomic(path, after, { ...modes, expect: before ?? null });
+  await removeFile(path);
+  await removeMadeDirectories(path, madeDirectory);
+}
+
+/** The reverse of a change. */
+export const reversed = (change: FileChange): FileChange => ({
+  ...change,
+  before: change.after,
+  after: change.before,
+});
+
+/** Restores a record; `original`: its backup's bytes. */
+export async function restoreRecord(
+  backupDir: string,
+  path: string,
+  record: BackupRecord | undefined,
+  original: Uint8Array | undefined,
+): Promise<void> {
+  // Do not restore a record without its backup as "there was no file": `disable` would delete the user's file
+  if (record === undefined || record.existed !== (original !== undefined)) await dropBackup(backupDir, path);
+  else await saveBackup(backupDir, record, original);
+}
+
 // --- internal ---
 
 /** How to record an agent whose settings no installer edits. */
@@ -158,5 +224,17 @@ async function readSettingsFile(path: string): Promise<SettingsFile> {
     const isUtf16 = bytes.length > 1 && [0xfffe, 0xfeff].includes(bytes.readUInt16BE(0));
     const what = isUtf16 ? "is UTF-16, as Windows PowerShell's > writes it; save it as UTF-8" : "is not UTF-8 text";
     throw new UserError("E_SETTINGS", `${path} ${what}; nothing was changed`, 2, { cause: error });
+  }
+}
+
+/** Removes empty directories that were created for the file, up to the topmost. */
+async function removeMadeDirectories(path: string, top: string | undefined): Promise<void> {
+  if (top === undefined) return;
+  for (let at = dirname(path); at.startsWith(top); at = dirname(at)) {
+    const removed = await rmdir(at).then(
+      () => true,
+      () => false,
+    );
+    if (!removed) return;
   }
 }

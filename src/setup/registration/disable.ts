@@ -1,26 +1,35 @@
+import { stat } from "node:fs/promises";
 import {
   allRecords,
   type BackupRecord,
+  dropBackup,
   type Holder,
   holdersOf,
   isSameHolder,
   originalOf,
   recordOf,
+  saveBackup,
   sha256,
 } from "#config/backup.ts";
 import type { Context } from "#config/context.ts";
 import { suggest } from "#kit/suggest.ts";
 import { installerHere } from "./other-places.ts";
 import {
+  allOrNone,
+  apply,
   edited,
   emptied,
+  type FileChange,
   type InstallableAgent,
   listed,
   readSettingsFiles,
+  restoreRecord,
+  reversed,
   type Scope,
   type SettingsFile,
+  type Step,
   targetOf,
-} from "./settings-edit.ts";
+} from "./settings.ts";
 import { RECORDED_AS } from "./wrappers.ts";
 
 /** What disabling one agent changes in its settings files. */
@@ -30,7 +39,7 @@ export interface DisablePlan extends InstallableAgent {
   readonly enabled: boolean;
 }
 
-export interface FilePlan {
+interface FilePlan {
   readonly file: SettingsFile;
   readonly record: BackupRecord | undefined;
   /** The bytes of the backup, if there are any. */
@@ -116,7 +125,7 @@ function afterOf(plan: Known, without: string | undefined): Uint8Array | undefin
 }
 
 /** Whether the plan changes or removes the file. */
-export function isChanged({ file, after }: FilePlan): boolean {
+function isChanged({ file, after }: FilePlan): boolean {
   if (file.bytes === undefined || after === undefined) return file.bytes !== after;
   return !file.bytes.equals(after);
 }
@@ -150,4 +159,41 @@ export function remainingText(left: readonly BackupRecord[]): string {
     ...(isWrapping ? [`wrapped programs (${suggest("unwrap")})`] : []),
   ];
   return `The hook program stays for ${users.join(", and for ")}.\n`;
+}
+
+/** Writes a plan's files, all of them or none; last file first, because later files refer to earlier ones. */
+export async function writeDisable({ files, enabled }: DisablePlan, { places }: Context): Promise<void> {
+  if (enabled) await allOrNone(files.map((file) => stepOf(file, places.backupDir)).reverse());
+}
+
+// --- internal ---
+
+function stepOf(plan: FilePlan, backupDir: string): Step {
+  const { file, record, original, after } = plan;
+  const { path, bytes } = file;
+  let change: FileChange = { path, before: bytes, after, madeDirectory: record?.madeDirectory };
+  return {
+    async run() {
+      if (bytes !== undefined) change = { ...change, modes: { mode: (await stat(path)).mode & 0o7777 } };
+      if (isChanged(plan)) await apply(change);
+      await removeRecord(plan, backupDir);
+    },
+    async undo() {
+      if (isChanged(plan)) await apply(reversed(change));
+      await restoreRecord(backupDir, path, record, original);
+    },
+  };
+}
+
+/** Removes the record with the last registration of the file; until then it describes the file after our last edit. */
+async function removeRecord(
+  { file, record, original, others, isOurs, after }: FilePlan,
+  backupDir: string,
+): Promise<void> {
+  if (record === undefined) return;
+  if (others.length === 0) return dropBackup(backupDir, file.path);
+  if (!isOurs) return;
+  const wasAsLeft = file.bytes !== undefined && sha256(file.bytes) === record.afterSha256;
+  const afterSha256 = wasAsLeft && after !== undefined ? sha256(after) : record.afterSha256;
+  await saveBackup(backupDir, { ...record, holders: [...others], afterSha256 }, original);
 }
