@@ -9,8 +9,7 @@ import { forgetDeath, isCautious, noteBuild, noteDeath } from "#collect/drain/de
 import { deliver } from "#collect/drain/deliver.ts";
 import { type DeriveOptions, deriveSession } from "#collect/drain/derive.ts";
 import { ensureInstance } from "#collect/drain/instance.ts";
-import { withStore } from "#collect/drain/open.ts";
-import { ensurePrivateState } from "#collect/drain/private-state.ts";
+import { ensurePrivateState, withStore } from "#collect/drain/open.ts";
 import { type PruneRequest, prune, pruneDaily } from "#collect/drain/prune.ts";
 import { databaseWatch, noteAllowedFolders, sessionsToReadAgain } from "#collect/drain/read-again.ts";
 import { readHeads } from "#collect/drain/read-heads.ts";

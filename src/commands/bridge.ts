@@ -6,7 +6,7 @@ import { ownVariables } from "#collect/bridge/environment.ts";
 import { bridgeFiles, filesFor, pathsHere } from "#collect/bridge/report.ts";
 import { testFile } from "#collect/bridge/sample.ts";
 import { commandLines, fileJson, fileLines, startsOwnFile } from "#collect/bridge/text.ts";
-import { ensurePrivateState } from "#collect/drain/private-state.ts";
+import { ensurePrivateState } from "#collect/drain/open.ts";
 import type { Context } from "#config/context.ts";
 import { loadConfig } from "#config/load.ts";
 import { UserError } from "#kit/errors.ts";
@@ -14,7 +14,7 @@ import { suggest } from "#kit/suggest.ts";
 import { printable, writeLines } from "#kit/text/terminal.ts";
 import { withUserErrors } from "#setup/registration/settings.ts";
 import { refuseSudo } from "#setup/registration/sudo.ts";
-import { bridgeCommandStates } from "#store/bridge-state.ts";
+import { bridgeCommandStates } from "#store/bridge.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import { isInteractive, promptStreams } from "./prompts.ts";
 

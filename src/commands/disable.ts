@@ -10,10 +10,11 @@ import {
   remainingText,
   writeDisable,
 } from "#setup/registration/disable.ts";
-import { complainTo, forEachAgent } from "#setup/registration/for-each-agent.ts";
 import { removeHookProgram } from "#setup/registration/hook-program.ts";
 import {
   type AgentLookup,
+  complainTo,
+  forEachAgent,
   type InstallableAgent,
   installableAgents,
   listed,

@@ -7,18 +7,25 @@ import {
   hasChanges,
   plainStatusLineText,
   planEnable,
+  recordOwnVariables,
   refuseStatusLineOf,
   statusLineText,
   writeEnable,
 } from "#setup/registration/enable.ts";
-import { complainTo, forEachAgent } from "#setup/registration/for-each-agent.ts";
 import { readHookConf } from "#setup/registration/hook-conf.ts";
 import { installHookProgram } from "#setup/registration/hook-program.ts";
 import { folderOf, isCopy } from "#setup/registration/installed-copy.ts";
 import { otherPlacesText } from "#setup/registration/other-places.ts";
 import { installerFindings, type PresentAgent, presentAgents } from "#setup/registration/present-agents.ts";
-import { type AgentLookup, namedAgents, type Scope, scopeOf, withUserErrors } from "#setup/registration/settings.ts";
-import { recordOwnVariables } from "#setup/registration/variables-to-record.ts";
+import {
+  type AgentLookup,
+  complainTo,
+  forEachAgent,
+  namedAgents,
+  type Scope,
+  scopeOf,
+  withUserErrors,
+} from "#setup/registration/settings.ts";
 import { loadNativePart } from "#store/native-part.ts";
 import { chooseAgents } from "./choose-agents.ts";
 

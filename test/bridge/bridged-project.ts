@@ -6,7 +6,7 @@ import { keptVariables } from "#collect/bridge/environment.ts";
 import { readRegistrationFile } from "#collect/bridge/registration-file.ts";
 import type { DrainDeps } from "#collect/drain/context.ts";
 import type { DrainOptions } from "#pipeline.ts";
-import { type BridgeCommandState, bridgeCommandStates } from "#store/bridge-state.ts";
+import { type BridgeCommandState, bridgeCommandStates } from "#store/bridge.ts";
 import { readStore } from "#store/read-only.ts";
 import { Replay } from "../support/replay.ts";
 

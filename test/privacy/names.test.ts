@@ -5,7 +5,7 @@ import type { OwnPrices } from "#core/model/price-list.ts";
 import { nameRedactor } from "#core/privacy/names.ts";
 import { protectionOf } from "#core/privacy/protection.ts";
 import { redact } from "#core/privacy/redact.ts";
-import { ownListOf } from "#core/rules/own-prices.ts";
+import { ownListOf } from "#core/rules/price.ts";
 import { openDatabase } from "#store/database.ts";
 import { packedFacts } from "#store/packed.ts";
 import { importInto } from "../import/run.ts";

@@ -8,10 +8,18 @@ import type { Backend } from "./backend.ts";
 import { compareCalls, compareWithSpans } from "./compare-calls.ts";
 import { compareDelivered, compareSeries, compareSums, isSelf, tokensFound, tokensIn } from "./compare-streams.ts";
 import { compareTrace } from "./compare-traces.ts";
-import { KIND_NAME, KINDS, labelOf, type SpanFact, type Sums, sumOfSpans } from "./facts.ts";
+import {
+  AllFindings,
+  type Findings,
+  KIND_NAME,
+  KINDS,
+  labelOf,
+  type SpanFact,
+  type Sums,
+  sumOfSpans,
+} from "./facts.ts";
 import { type FoundSeries, fetchSeries } from "./fetch-series.ts";
 import { fetchTrace } from "./fetch-trace.ts";
-import { AllFindings, type Findings } from "./findings.ts";
 import type { Report, SessionReport, Verdict } from "./report.ts";
 import type { MachineFacts, StoredStream } from "./stored-machine.ts";
 import type { StoredSessionFacts, StoredSpan } from "./stored-session.ts";

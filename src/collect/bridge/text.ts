@@ -1,6 +1,6 @@
 import { count, duration, isoTime, localTime } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
-import type { BridgeCommandState } from "#store/bridge-state.ts";
+import type { BridgeCommandState } from "#store/bridge.ts";
 import type { BridgeCommand } from "./registration-file.ts";
 import type { BridgeFile } from "./report.ts";
 

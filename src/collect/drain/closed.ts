@@ -16,12 +16,12 @@ import { levelOf } from "#store/capture/level.ts";
 import { storedChanges, storedCommits } from "#store/changes.ts";
 import { contentOf } from "#store/content.ts";
 import type { openFacts } from "#store/facts.ts";
-import type { StoredSpan } from "#store/put-spans.ts";
 import { type StoredSegment, segmentsOf } from "#store/segments.ts";
 import { settledTraces } from "#store/sessions/read-session.ts";
 import { spanSettings } from "#store/sessions/span-settings.ts";
 import type { unsettledContext } from "#store/sessions/unsettled-context.ts";
 import type { StoredSession } from "#store/sessions.ts";
+import type { StoredSpan } from "#store/spans.ts";
 import type { Drain } from "./context.ts";
 import { mapped } from "./iterate.ts";
 

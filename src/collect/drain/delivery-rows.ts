@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { otlpSettings } from "#config/otlp.ts";
-import { currentUser } from "#config/repository/person.ts";
+import { currentUser } from "#config/repository/user-settings.ts";
 import type { Destinations, OtlpSettings } from "#core/model/settings.ts";
 import type { MetricPoint } from "#core/model/telemetry.ts";
 import { userAttributes } from "#core/privacy/identity.ts";

@@ -9,13 +9,13 @@ import { mergeEntries } from "#core/rules/merge.ts";
 import { digestOf } from "#kit/digest.ts";
 import { messageOf } from "#kit/errors.ts";
 import { levelOf } from "#store/capture/level.ts";
+import { stripEntryNames } from "#store/capture/names.ts";
 import {
   applyProjectSettings,
   hasChangesOff,
   hasProjectSettings,
   loadProjectSettings,
 } from "#store/capture/project.ts";
-import { stripEntryNames } from "#store/capture/strip-names.ts";
 import { changeTimes, hasLaterCommits } from "#store/changes.ts";
 import { setLocalIds } from "#store/local-sessions.ts";
 import { ownedKeyOf, ownerOf, owners } from "#store/owners.ts";

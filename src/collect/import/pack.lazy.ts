@@ -8,10 +8,10 @@ import { segmentTotals } from "#core/telemetry/totals.ts";
 import { coveredMs } from "#kit/numbers.ts";
 import type { Clean } from "./clean-entries.ts";
 import { recordDigests } from "./digest-set.ts";
+import { sumsOf } from "./packed-sums.ts";
 import type { PackOptions, Unpriced } from "./price.ts";
 import { RowSink } from "./row-sink.ts";
 import { sumsOfRows } from "./row-sums.ts";
-import { sumsOf } from "./sums.ts";
 
 /**
  * Packs a whole session as one value, with its sums.

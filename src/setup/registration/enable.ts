@@ -1,3 +1,5 @@
+import { variableFiles } from "#agents/registry.ts";
+import { allowedNodeOptions } from "#collect/intake/inbox-file.ts";
 import {
   type BackupRecord,
   dropBackup,
@@ -11,20 +13,26 @@ import {
 } from "#config/backup.ts";
 import type { Context } from "#config/context.ts";
 import { missingParent } from "#config/files.ts";
+import { doubtfulVariables, foldersOfAgents, recordVariables } from "#config/recorded-variables.ts";
 import type { SettingsText } from "#core/model/installer.ts";
 import { UserError } from "#kit/errors.ts";
+import { printLines } from "#kit/text/ascii.ts";
 import { unifiedDiff } from "#kit/text/diff.ts";
 import { plural } from "#kit/text/figures.ts";
-import { hookCommandOf, statusLineCommandOf, statusLinePathOf } from "./hook-program.ts";
+import { printable } from "#kit/text/terminal.ts";
+import { loadNativePart } from "#store/native-part.ts";
+import { hookCommandOf, installHookProgram, statusLineCommandOf, statusLinePathOf } from "./hook-program.ts";
 import { installerHere } from "./other-places.ts";
 import type { PresentAgent } from "./present-agents.ts";
 import {
+  type AgentLookup,
   allOrNone,
   apply,
   edited,
   emptied,
   type FileChange,
   listed,
+  namedAgents,
   readSettingsFiles,
   restoreRecord,
   reversed,
@@ -134,6 +142,57 @@ export const plainStatusLineText = (context: Context): string =>
   context.platform === "win32"
     ? `In other places: ${statusLineProgram(context)}\n`
     : `In tmux: set -g status-right '#(${statusLineProgram(context)})'\n`;
+
+/**
+ * Registers one agent again, as `enable` did before.
+ *
+ * @param project the project's folder; `null` for the user's settings
+ * @returns one line: what was enabled, in which files
+ * @throws UserError or FileError when it cannot be registered
+ */
+export async function restoreRegistration(
+  source: string,
+  { scope, project }: { readonly scope: Scope; readonly project: string | null },
+  context: Context,
+  agents: AgentLookup,
+  hookSource: string,
+): Promise<string> {
+  const there = project === null ? context : { ...context, cwd: project };
+  await loadNativePart();
+  const [agent] = await namedAgents([source], scope, agents);
+  if (agent === undefined) return "";
+  const first = await planEnable(agent, scope, there);
+  const hasStatusLine = first.installer.statusLine?.(first.files) === "ours";
+  const plan = hasStatusLine ? await planEnable(agent, scope, there, true) : first;
+  await installHookProgram(there, hookSource);
+  await writeEnable(plan, scope, there);
+  return enabledText(plan).trim();
+}
+
+/**
+ * The variables that `enable` records. Variables that a file of the current folder's repository names are left out, because an agent
+ * may have started the command with them.
+ *
+ * @returns `own`: what can be recorded; `theirs`: variable name → file
+ */
+export async function variablesToRecord({ env: all, cwd, places }: Context) {
+  const env = { ...all, NODE_OPTIONS: allowedNodeOptions(all["NODE_OPTIONS"]) };
+  const searched = { folders: [cwd, ...foldersOfAgents(all)], home: places.home, files: await variableFiles() };
+  const theirs = await doubtfulVariables(env, places.stateDir, searched);
+  return { own: Object.fromEntries(Object.entries(env).filter(([name]) => !theirs.has(name))), theirs };
+}
+
+/** Records them, so that drains that hooks start recognise the user's values, also where a repository names the same variable. */
+export async function recordOwnVariables(context: Context): Promise<void> {
+  const { own, theirs } = await variablesToRecord(context);
+  await recordVariables(own, context.places.stateDir);
+  const lines = [...theirs].map(([name, path]) => {
+    // The folder that is HOME is searched wherever enable runs
+    const remedy = name === "HOME" ? `write ~ instead of $HOME there` : "run enable in your home folder instead";
+    return `! ${name} is not recorded, because ${path} names it: ${remedy}`;
+  });
+  printLines(context, lines.map(printable));
+}
 
 // --- internal ---
 

@@ -11,8 +11,8 @@ import { packedFolders } from "../packed-rows.ts";
 import { dropContent, excludeSession, projectOf, setProjectAttributes } from "../project.ts";
 import { limitCapture, type StoredSession, sessionById, sessionsIn, sessionsToSend } from "../sessions.ts";
 import { type CaptureContext, reportProblemOnce } from "./context.ts";
-import { forgetNamesOfSession, forgetNamesOfStreams } from "./forget-names.ts";
 import { levelOf } from "./level.ts";
+import { forgetNamesOfSession, forgetNamesOfStreams } from "./names.ts";
 import { markRemnants } from "./remnants.ts";
 
 /**

@@ -3,7 +3,7 @@ import type { SessionContext, SessionFacts, SettledSubagent, SettledTurn } from 
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { timeMsOf } from "#core/rules/event.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
-import { withLatePrompts } from "#core/session/late-prompts.ts";
+import { withLatePrompts } from "#core/session/prompts.ts";
 import { runCountKey } from "#core/telemetry/metrics.ts";
 import type { Database } from "../database.ts";
 import type { openFacts } from "../facts.ts";

@@ -11,7 +11,7 @@ import { isTableOld, PRICE_TABLE, PRICE_TABLE_DATE } from "#core/telemetry/cost.
 import { messageOf } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { plural } from "#kit/text/figures.ts";
-import { variablesToRecord } from "#setup/registration/variables-to-record.ts";
+import { variablesToRecord } from "#setup/registration/enable.ts";
 import type { Examined } from "../facts/examined.ts";
 import { type Finding, inArea } from "../finding.ts";
 

@@ -14,9 +14,8 @@ import { isoTime } from "#kit/text/figures.ts";
 import { VERSION } from "#kit/version.ts";
 import { holderText, lockOf, runningHolder } from "#store/lock-holder.ts";
 import { logOf, sizesOf } from "./files.ts";
-import { hookOf } from "./hook.ts";
+import { agentsOf, hookOf } from "./hook.ts";
 import { inboxOf } from "./inbox.ts";
-import { agentsOf } from "./registrations.ts";
 import type { Delivery, Facts, RunningDrain } from "./shape.ts";
 import { type StoreFacts, storeOf } from "./store.ts";
 
