@@ -1,5 +1,7 @@
 import type { Event } from "#core/model/event-schema.ts";
+import { defined } from "#kit/objects.ts";
 import { type Database, deferSync, syncEveryCommit } from "./database.ts";
+import { numberIn, textIn } from "./rows.ts";
 
 // Envelopes for the commands of allowed registration files, and what became of them
 
@@ -159,19 +161,21 @@ export const bridgeCommandStates = (db: Pick<Database, "prepare">): readonly Bri
          LEFT JOIN bridge_queue q ON q.command = c.id GROUP BY c.id ORDER BY c.path, c.id`,
     )
     .all()
-    .map((row) => ({
-      id: Number(row["id"]),
-      path: String(row["path"]),
-      command: String(row["command"]),
-      queued: Number(row["queued"]),
-      delivered: Number(row["delivered"]),
-      dropped: Number(row["dropped"]),
-      failures: Number(row["failures"]),
-      notBeforeMs: Number(row["not_before_ms"]),
-      ...(row["oldest_ms"] !== null && { oldestMs: Number(row["oldest_ms"]) }),
-      ...(row["last_ok_ms"] !== null && { lastOkMs: Number(row["last_ok_ms"]) }),
-      ...(row["last_reason"] !== null && { lastReason: String(row["last_reason"]) }),
-    }));
+    .map((row) =>
+      defined<BridgeCommandState>({
+        id: Number(row["id"]),
+        path: String(row["path"]),
+        command: String(row["command"]),
+        queued: Number(row["queued"]),
+        delivered: Number(row["delivered"]),
+        dropped: Number(row["dropped"]),
+        failures: Number(row["failures"]),
+        notBeforeMs: Number(row["not_before_ms"]),
+        oldestMs: numberIn(row, "oldest_ms"),
+        lastOkMs: numberIn(row, "last_ok_ms"),
+        lastReason: textIn(row, "last_reason"),
+      }),
+    );
 
 // --- internal ---
 

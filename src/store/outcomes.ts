@@ -1,6 +1,7 @@
 import type { Attestation, CommitOutcome, Fate, KeptDay, Rewritten } from "#core/model/outcomes.ts";
 import { defined } from "#kit/objects.ts";
 import type { Database, Row } from "./database.ts";
+import { numberIn, textIn } from "./rows.ts";
 
 /** An outcome as stored: table `commit_outcomes`. */
 export interface StoredOutcome extends CommitOutcome {
@@ -146,7 +147,3 @@ function toOutcome(row: Row): StoredOutcome {
     landingPull: textIn(row, "landing_pull"),
   });
 }
-
-const textIn = (row: Row, name: string): string | undefined => (row[name] === null ? undefined : String(row[name]));
-
-const numberIn = (row: Row, name: string): number | undefined => (row[name] === null ? undefined : Number(row[name]));

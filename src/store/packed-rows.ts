@@ -3,6 +3,7 @@ import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { encodeFacts } from "#core/packed/facts.ts";
 import type { Database } from "./database.ts";
 import { packedFacts } from "./packed.ts";
+import { numbers } from "./rows.ts";
 
 /** The sums of a packed session's calls as they are stored. */
 export const packedUsage = (db: Database, session: number): readonly PackedUsage[] =>
@@ -13,10 +14,7 @@ export const packedUsage = (db: Database, session: number): readonly PackedUsage
 
 /** Packed sessions with calls that report their tokens and have no price, or only a part of it. */
 export const packedWithoutPrice = (db: Database): readonly number[] =>
-  db
-    .prepare("SELECT DISTINCT session FROM packed_usage WHERE unpriced > without_usage")
-    .all()
-    .map((row) => Number(row["session"]));
+  numbers(db, "SELECT DISTINCT session FROM packed_usage WHERE unpriced > without_usage");
 
 /** How a packed session loses its names. */
 interface PackedChanges {

@@ -2,13 +2,16 @@ import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { decodePackedEdits } from "#core/packed/fact-columns.ts";
 import type { Database } from "./database.ts";
 import { packedBody } from "./packed.ts";
+import { texts } from "./rows.ts";
 
 /** Names of the tools that a session called, most calls first. */
 export const settledToolNames = (db: Database, session: number, limit: number): readonly string[] =>
-  db
-    .prepare("SELECT name FROM tool_usage WHERE session = ? GROUP BY name ORDER BY sum(calls) DESC, name LIMIT ?")
-    .all(session, limit)
-    .map((row) => String(row["name"]));
+  texts(
+    db,
+    "SELECT name FROM tool_usage WHERE session = ? GROUP BY name ORDER BY sum(calls) DESC, name LIMIT ?",
+    session,
+    limit,
+  );
 
 /** Number of different files that the settled tool calls of a session wrote. 0: none, or unknown. */
 export function settledFileCount(db: Database, session: number): number {

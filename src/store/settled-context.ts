@@ -14,6 +14,7 @@ import { givenIdOf, repeatedCallId } from "#core/rules/call-ids.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { minOf } from "#kit/numbers.ts";
 import type { Database } from "./database.ts";
+import { numbers } from "./rows.ts";
 import { lastSegment } from "./segments.ts";
 import { toSubagent, toTurn } from "./settled-runs.ts";
 
@@ -185,10 +186,7 @@ function settledIn(db: Database, sessionNumber: number, entries: readonly Transc
 
 /** When processes started that followed one that was killed. */
 const processStarts = (db: Database, sessionNumber: number): readonly number[] =>
-  db
-    .prepare(PROCESS_STARTS)
-    .all(sessionNumber, SUPERSEDED, ENDED_WITH_PROCESS.nativeReason)
-    .map((row) => Number(row["start_ms"]));
+  numbers(db, PROCESS_STARTS, sessionNumber, SUPERSEDED, ENDED_WITH_PROCESS.nativeReason);
 
 /** `spawnedBy`: the settled call that started an agent, for agents that are not settled. */
 function settledSubagents(db: Database, sessionNumber: number, agentIds: ReadonlySet<string>) {

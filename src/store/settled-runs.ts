@@ -1,6 +1,7 @@
 import type { ExportedSpan, SettledSubagent, SettledTurn, Subagent, Turn } from "#core/model/session.ts";
+import { defined } from "#kit/objects.ts";
 import type { Database, Row } from "./database.ts";
-import { insertRow } from "./rows.ts";
+import { insertRow, numberIn, textIn } from "./rows.ts";
 
 // Settled turns and subagents as rows. One that continues after it was settled stays one row, with more parts.
 
@@ -62,34 +63,29 @@ export function putSubagent(db: Database, sessionNumber: number, subagent: Subag
 
 /** A row of `turns`, with `hook_alone`: the turn is known by a hook's event only. */
 export function toTurn(row: Row): SettledTurn {
-  return {
+  return defined<SettledTurn>({
     segment: Number(row["segment"]),
     state: String(row["state"]) as SettledTurn["state"],
     startMs: Number(row["start_ms"]),
     endMs: Number(row["end_ms"]),
     parts: Number(row["parts"]),
     hasHook: row["hook_seen"] !== 0,
-    ...(row["hook_alone"] === 1 && { hookOnly: true }),
-    ...(row["prompt_length"] !== null && { promptLength: Number(row["prompt_length"]) }),
+    hookOnly: row["hook_alone"] === 1 ? true : undefined,
+    promptLength: numberIn(row, "prompt_length"),
     span: spanOf(row),
-  };
+  });
 }
 
 /** A row of `subagents`. */
 export function toSubagent(row: Row): SettledSubagent {
-  const [turnKey, parentCallId, agentType] = [
-    text(row, "turn_key"),
-    text(row, "parent_call_id"),
-    text(row, "agent_type"),
-  ];
-  return {
+  return defined<SettledSubagent>({
     segment: Number(row["segment"]),
     parts: Number(row["parts"]),
-    ...(turnKey !== undefined && { turnKey }),
-    ...(parentCallId !== undefined && { parentCallId }),
-    ...(agentType !== undefined && { agentType }),
+    turnKey: textIn(row, "turn_key"),
+    parentCallId: textIn(row, "parent_call_id"),
+    agentType: textIn(row, "agent_type"),
     span: spanOf(row),
-  };
+  });
 }
 
 // --- internal ---
@@ -105,5 +101,3 @@ const baseKey = (key: string): string => key.replace(/~\d+$/, "");
 
 /** Number of parts up to this one. If earlier parts were pruned, the first one stored is a later part. */
 const partsUpTo = (key: string): number => Number(/~(\d+)$/.exec(key)?.[1] ?? "0") + 1;
-
-const text = (row: Row, name: string): string | undefined => (typeof row[name] === "string" ? row[name] : undefined);

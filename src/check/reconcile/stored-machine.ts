@@ -7,6 +7,7 @@ import { readMeta } from "#store/meta.ts";
 import { outboxState } from "#store/outbox.ts";
 import { hasPrunedFacts } from "#store/pruned-facts.ts";
 import { rejectedPoints } from "#store/rejected-points.ts";
+import { numbers } from "#store/rows.ts";
 import type { Kind } from "./facts.ts";
 
 /** What concerns all sessions together. */
@@ -46,12 +47,7 @@ export interface StreamValue {
 
 export function machineFacts(db: Database): MachineFacts {
   const streams = streamsOf(db);
-  const beganMs = Math.min(
-    ...db
-      .prepare("SELECT start_ms FROM counters WHERE metric = 'openhook.token.usage'")
-      .all()
-      .map((row) => Number(row["start_ms"])),
-  );
+  const beganMs = Math.min(...numbers(db, "SELECT start_ms FROM counters WHERE metric = 'openhook.token.usage'"));
   const outbox = outboxState(db);
   return {
     instanceId: readMeta(db, "instance.id"),

@@ -3,6 +3,7 @@ import * as semconv from "#core/telemetry/semconv.ts";
 import type { Database } from "#store/database.ts";
 import { hookPromptIds } from "#store/facts.ts";
 import { isPrunedFact } from "#store/pruned-facts.ts";
+import { numbers, texts } from "#store/rows.ts";
 import { type StoredSession, sessionById } from "#store/sessions.ts";
 import { type CallFact, FIGURES, type SpanFact } from "./facts.ts";
 
@@ -47,10 +48,12 @@ export function sessionsIn(
       db.prepare(`SELECT count(*) AS n FROM sessions WHERE ${within} AND ${what}`).get(sinceMs, untilMs)?.["n"] ?? 0,
     );
   return {
-    numbers: db
-      .prepare(`SELECT id FROM sessions WHERE ${within} AND pruned_ms IS NULL AND NOT ${packed} ORDER BY first_ms, id`)
-      .all(sinceMs, untilMs)
-      .map((row) => Number(row["id"])),
+    numbers: numbers(
+      db,
+      `SELECT id FROM sessions WHERE ${within} AND pruned_ms IS NULL AND NOT ${packed} ORDER BY first_ms, id`,
+      sinceMs,
+      untilMs,
+    ),
     pruned: countOf("pruned_ms IS NOT NULL"),
     imported: countOf(packed),
   };
@@ -66,14 +69,7 @@ export function sessionFacts(db: Database, number: number): StoredSessionFacts {
     isOpen: isOpen(db, number),
     calls: callsOf(db, number),
     spans: spansOf(db, number),
-    parts: new Set(
-      ids.flatMap((id) =>
-        db
-          .prepare("SELECT path FROM positions WHERE session = ?")
-          .all(id)
-          .map((row) => String(row["path"])),
-      ),
-    ),
+    parts: new Set(ids.flatMap((id) => texts(db, "SELECT path FROM positions WHERE session = ?", id))),
     hookPrompts: hookPromptIds(db, number),
   };
 }
@@ -104,13 +100,12 @@ export function whyNotCounted(
 
 /** Sessions of subagents, at any depth: a subagent's subagent names its parent. */
 function childrenOf(db: Database, number: number): readonly number[] {
-  return db
-    .prepare(
-      `WITH RECURSIVE below (id) AS (SELECT id FROM sessions WHERE parent = ?1
+  return numbers(
+    db,
+    `WITH RECURSIVE below (id) AS (SELECT id FROM sessions WHERE parent = ?1
          UNION SELECT s.id FROM sessions s JOIN below b ON s.parent = b.id) SELECT id FROM below WHERE id <> ?1`,
-    )
-    .all(number)
-    .map((row) => Number(row["id"]));
+    number,
+  );
 }
 
 const isOpen = (db: Database, number: number): boolean =>
