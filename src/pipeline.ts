@@ -5,7 +5,6 @@ import { hasNewEvents, mayExitSoon, sessionsWithoutProcess } from "#collect/drai
 import { contained } from "#collect/drain/contain.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "#collect/drain/context.ts";
 import { checkStoreDaily, startOutcomesDaily } from "#collect/drain/daily.ts";
-import { forgetDeath, isCautious, noteBuild, noteDeath } from "#collect/drain/deaths.ts";
 import { deliver } from "#collect/drain/deliver.ts";
 import { type DeriveOptions, deriveSession } from "#collect/drain/derive.ts";
 import { ensureInstance } from "#collect/drain/instance.ts";
@@ -16,8 +15,9 @@ import { readHeads } from "#collect/drain/read-heads.ts";
 import { readInbox } from "#collect/drain/read-inbox.ts";
 import { readTranscripts } from "#collect/drain/read-transcripts.ts";
 import { retryQuarantined } from "#collect/drain/retry-quarantined.ts";
-import { measureDrain } from "#collect/drain/self-counters.ts";
+import { measureDrain } from "#collect/drain/self.ts";
 import { announceDrain, serveBridge, serveBridgeDuring } from "#collect/drain/serve-bridge.ts";
+import { forgetDeath, isCautious, noteBuild, noteDeath } from "#collect/drain/set-aside.ts";
 import { writeStatusLine } from "#collect/drain/statusline.ts";
 import type { Outcomes } from "#collect/drain/store-outcomes.ts";
 import { fillPrices } from "#collect/import/fill-prices.ts";

@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, dirname, isAbsolute, relative, sep } from "node:path";
 import { systemProgram } from "#kit/system-program.ts";
-import { foldersUpToRoot } from "./project-files.ts";
+import { foldersUpToRoot } from "./project.ts";
 
 /** Whether a path leads to a file that this user can start. */
 export function isProgram(path: string): boolean {

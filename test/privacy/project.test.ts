@@ -11,7 +11,7 @@ import {
   projectSettingsIn,
   readProjectSettings,
 } from "#config/project.ts";
-import { PROJECT_FILE } from "#config/project-files.ts";
+import { PROJECT_FILE } from "#config/project.ts";
 import { CAPTURE_LEVELS } from "#core/model/capture.ts";
 import type { DrainOptions } from "#pipeline.ts";
 import { openDatabase } from "#store/database.ts";

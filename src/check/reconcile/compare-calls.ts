@@ -1,6 +1,5 @@
 import type { EntryOf } from "#core/model/transcript.ts";
-import { isLostCall } from "#core/rules/calls.ts";
-import { isCoveredBy } from "#core/rules/removed-calls.ts";
+import { isCoveredBy, isLostCall } from "#core/rules/calls.ts";
 import { spanIdOf } from "#core/telemetry/ids.ts";
 import { plural } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
@@ -15,7 +14,7 @@ import {
   type Sums,
   sumOf,
 } from "./facts.ts";
-import { type StoredSessionFacts, whyNotCounted } from "./stored-session.ts";
+import { type StoredSessionFacts, whyNotCounted } from "./stored.ts";
 import type { TranscriptFacts } from "./transcripts.ts";
 import type { UnexplainedUsage } from "./witness.ts";
 

@@ -8,7 +8,7 @@ import type { Database } from "#store/database.ts";
 import { CLOCK_SKEW, readMeta, writeMeta } from "#store/meta.ts";
 import { AHEAD_MS } from "#store/pending-streams.ts";
 import type { Drain } from "./context.ts";
-import { recordSelf } from "./self-counters.ts";
+import { recordSelf } from "./self.ts";
 
 /** Collects the outcomes of requests and the dates in responses: the backend's clock. */
 export class BackendResponses {

@@ -41,7 +41,7 @@ import { affectsAllSessions, noteFailure } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { adviceOn } from "./delivery-advice.ts";
 import { deliverySettings, destinationsOf, metricRows, rowAtLevel, rowsOf } from "./delivery-rows.ts";
-import { areMetricsDue } from "./self-gauges.ts";
+import { areMetricsDue } from "./self.ts";
 
 interface DeliverOptions {
   /** The user started the drain: retry backends that failed recently, and spans that were refused, immediately. */

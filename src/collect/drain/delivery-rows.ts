@@ -18,7 +18,7 @@ import { backendNowMs } from "./clock.ts";
 import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { rateLimitGauges } from "./rate-limits.ts";
-import { isSelfStream, selfGauges } from "./self-gauges.ts";
+import { isSelfStream, selfGauges } from "./self.ts";
 
 /** Where the records of this drain are sent. A signal without an endpoint is absent. */
 export function destinationsOf(drain: Drain): Destinations {

@@ -24,7 +24,7 @@ import { recordedPipeline } from "./ci-job.ts";
 import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { originsIn } from "./local-sessions.ts";
-import { payloadIncrement, recordSelf } from "./self-counters.ts";
+import { payloadIncrement, recordSelf } from "./self.ts";
 import { reasonSetAside, takeBack } from "./set-aside.ts";
 import { type CountedRefusal, type PayloadBatch, type StorablePayload, storePayloads } from "./store-payloads.ts";
 

@@ -11,7 +11,7 @@ import type { Drain } from "./context.ts";
 import { sessionNamed } from "./local-sessions.ts";
 import { addSubagents, makeSubagent } from "./make-subagent.ts";
 import { notedBranches } from "./noted-branches.ts";
-import { lineIncrements, recordSelf, recordUnknownNames } from "./self-counters.ts";
+import { lineIncrements, recordSelf, recordUnknownNames } from "./self.ts";
 import { entriesAtLevel, storeEntries } from "./store-entries.ts";
 
 /**

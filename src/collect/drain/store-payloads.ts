@@ -34,7 +34,7 @@ import type { AgentProcess } from "./agent-processes.ts";
 import type { Drain } from "./context.ts";
 import { inOwnSessions, type Origins } from "./local-sessions.ts";
 import { makeSubagent } from "./make-subagent.ts";
-import { eventIncrement, payloadIncrement, recordSelf, recordUnknownNames } from "./self-counters.ts";
+import { eventIncrement, payloadIncrement, recordSelf, recordUnknownNames } from "./self.ts";
 import { storeEntries } from "./store-entries.ts";
 
 /** An adapted payload. */

@@ -28,7 +28,7 @@ import { addSession, ensureSession, type StoredSession, updateSession } from "#s
 import { affectsAllSessions } from "../drain/contain.ts";
 import type { Drain } from "../drain/context.ts";
 import { addSubagents } from "../drain/make-subagent.ts";
-import { lineIncrements, recordSelf, recordUnknownNames } from "../drain/self-counters.ts";
+import { lineIncrements, recordSelf, recordUnknownNames } from "../drain/self.ts";
 import { unknownRecordKinds } from "../payload/drift.ts";
 import { BranchTickets } from "./changes.ts";
 import { completeFromCopies } from "./complete-from-copies.ts";

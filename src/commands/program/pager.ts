@@ -4,8 +4,7 @@ import { variableFiles } from "#agents/registry.ts";
 import type { Context } from "#config/context.ts";
 import { loadConfig } from "#config/load.ts";
 import { isProgram } from "#config/programs.ts";
-import { foldersOfAgents, systemHome } from "#config/recorded-variables.ts";
-import { namedByRepositories, type RepositoryPlaces } from "#config/repository-variables.ts";
+import { foldersOfAgents, namedByRepositories, type RepositoryPlaces, systemHome } from "#config/variables.ts";
 import { safeText } from "#kit/safe-output.ts";
 
 /**

@@ -13,7 +13,7 @@ import {
 } from "#config/backup.ts";
 import type { Context } from "#config/context.ts";
 import { missingParent } from "#config/files.ts";
-import { doubtfulVariables, foldersOfAgents, recordVariables } from "#config/recorded-variables.ts";
+import { doubtfulVariables, foldersOfAgents, recordVariables } from "#config/variables.ts";
 import type { SettingsText } from "#core/model/installer.ts";
 import { UserError } from "#kit/errors.ts";
 import { printLines } from "#kit/text/ascii.ts";
