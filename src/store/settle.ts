@@ -7,8 +7,7 @@ import type { Database } from "./database.ts";
 import { settleFacts } from "./facts.ts";
 import { insertRow } from "./rows.ts";
 import { putSegment, type StoredSegment } from "./segments.ts";
-import { putOpenWork, removeOpenWork } from "./settled-context.ts";
-import { putSubagent, putTurn, renameTurn } from "./settled-runs.ts";
+import { putOpenWork, putSubagent, putTurn, removeOpenWork, renameTurn } from "./settled-context.ts";
 import { putSpans, type StoredSpan } from "./spans.ts";
 
 /** Everything that becomes durable together when parts of a session close. */

@@ -1,4 +1,5 @@
 import type { ExportOutcome } from "#core/model/settings.ts";
+import { defined } from "#kit/objects.ts";
 
 /** The outcome for the rows of one request. */
 export interface Delivery {
@@ -131,21 +132,19 @@ export class Tally {
 
   summary(): DeliverySummary {
     const kept = this.#firstKept;
-    const remedy = kept?.status === "retry" ? kept.remedy : undefined;
-    const reason = kept?.reason ?? this.#rejectedReason ?? this.#oversizedReason;
-    return {
+    return defined<DeliverySummary>({
       sent: this.#sent,
       rejected: this.#rejected,
       oversized: this.#oversized,
       kept: this.#kept,
-      ...(reason !== undefined && { reason }),
-      ...(this.#remark !== undefined && { remark: this.#remark }),
-      ...(this.#afterMs !== undefined && { afterMs: this.#afterMs }),
-      ...(this.#stopped !== undefined && { stopped: this.#stopped }),
-      ...(kept?.httpStatus !== undefined && { httpStatus: kept.httpStatus }),
-      ...(kept !== undefined && mayBeTooLarge(kept) && { mayBeSize: true }),
-      ...(remedy !== undefined && { remedy }),
-    };
+      reason: kept?.reason ?? this.#rejectedReason ?? this.#oversizedReason,
+      remark: this.#remark,
+      afterMs: this.#afterMs,
+      stopped: this.#stopped,
+      httpStatus: kept?.httpStatus,
+      mayBeSize: kept !== undefined && mayBeTooLarge(kept) ? true : undefined,
+      remedy: kept?.status === "retry" ? kept.remedy : undefined,
+    });
   }
 }
 

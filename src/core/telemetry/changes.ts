@@ -1,5 +1,5 @@
 import { digestOf } from "#kit/digest.ts";
-import type { Certainty, ChangeKind } from "../model/changes.ts";
+import type { Certainty, ChangeKind, StoredChange, StoredCommit } from "../model/changes.ts";
 import { type CommitOutcome, KEPT_AFTER_DAYS } from "../model/outcomes.ts";
 import type { Attributes, AttributeValue, Counted, Increment, MetricShape } from "../model/telemetry.ts";
 import * as semconv from "./semconv.ts";
@@ -88,6 +88,35 @@ export const mergedChangeCounts = (by: CountedFor, changeKind: ChangeKind, ident
   increments: [step(SHAPES.mergedChanges, 1, by, { [semconv.OPENHOOK_CHANGE_KIND]: changeKind })],
 });
 
+/** The commit and the pull request that the span of a turn or session names as its result. */
+export interface LedTo {
+  /** The last commit that was observed in it, with all digits. */
+  readonly revision?: string;
+  /** The number of the pull request that it created. */
+  readonly changeId?: string;
+}
+
+/**
+ * What was observed between two times of a session, in the session's repository. The conventions allow one value of each, so a span
+ * names no pull request if there were two.
+ */
+export function ledToIn(
+  { startMs, endMs }: { readonly startMs: number; readonly endMs: number },
+  commits: readonly StoredCommit[],
+  changes: readonly StoredChange[],
+): LedTo {
+  const isInside = ({ certainty, isElsewhere, timeMs }: StoredCommit | StoredChange): boolean =>
+    certainty === "observed" && isElsewhere !== true && timeMs >= startMs && timeMs <= endMs;
+  const revision = commits.findLast((one) => isInside(one) && one.commit.length >= FULL)?.commit;
+  const created = changes.filter((one) => isInside(one) && one.changeKind === "pull_request" && one.isCreated === true);
+  const ids = new Set(created.map(({ change }) => change));
+  const [changeId] = ids;
+  return {
+    ...(revision !== undefined && { revision }),
+    ...(ids.size === 1 && changeId !== undefined && { changeId }),
+  };
+}
+
 // --- internal ---
 
 const DAY_MS = 86_400_000;
@@ -112,3 +141,6 @@ const step = (
   } satisfies Attributes,
   resource: { [semconv.SERVICE_NAME]: source },
 });
+
+/** git prints the first digits only; the log of HEAD has all of them. */
+const FULL = 40;
