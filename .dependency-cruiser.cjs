@@ -171,7 +171,7 @@ module.exports = {
     rule(
       "git-is-asked-apart",
       { path: "^src/changes/git/" },
-      { path: "^src/", pathNot: "^src/(changes/git/|core/(model|rules|packed)/|kit/|config/program-path\\.ts$)" },
+      { path: "^src/", pathNot: "^src/(changes/git/|core/(model|rules|packed)/|kit/|config/programs\\.ts$)" },
     ),
     rule(
       "stations-serve-drains-and-imports",

@@ -129,9 +129,9 @@ export const FAULTS = [
   },
   {
     what: "Containers of the local stack cannot read its files",
-    file: "src/setup/stack/write.ts",
-    from: "mode: 0o644",
-    to: "mode: 0o600",
+    file: "src/setup/stack/files.ts",
+    from: "mode: 0o644, forceMode",
+    to: "mode: 0o600, forceMode",
     rooms: ["test/commands/stack.slow.test.ts", "test/collector-config/"],
   },
   {

@@ -10,7 +10,7 @@ const check = process.argv.includes("--check");
 const ENTRY = `
   import * as z from "zod";
   import { Envelope } from "./src/core/model/envelope.ts";
-  export { configJsonSchema, machineJsonSchema } from "./src/config/json-schema.ts";
+  export { configJsonSchema, machineJsonSchema } from "./src/config/schema.ts";
   import { textSchemaOf } from "./src/collect/convert/text-schemas.ts";
   import { discoveryJsonSchema } from "./src/config/discovery-file.lazy.ts";
   export { discoveryJsonSchema };

@@ -4,7 +4,7 @@ import { editsIn } from "#core/session/written-files.ts";
 import { storedCommits, storedRepositories } from "#store/changes.ts";
 import type { Database } from "#store/database.ts";
 import { storedOutcomes } from "#store/outcomes.ts";
-import { editedFiles, packedEdits } from "#store/session-work.ts";
+import { editedFiles, packedEdits } from "#store/session-list.ts";
 import type { SessionEdits } from "./edited-commits.ts";
 
 /** A repository, and the commits of it whose outcome is not final yet. */

@@ -1,7 +1,6 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import { findGit } from "#config/repository/git-files.ts";
-import { type NewCommit, newCommits } from "#config/repository/head-log.ts";
+import { findGit, type NewCommit, newCommits } from "#config/repository/git-files.ts";
 import type { EntryOf } from "#core/model/transcript.ts";
 import { commitKey } from "#core/rules/change-facts.ts";
 import type { Git } from "./git/git.ts";

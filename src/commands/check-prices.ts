@@ -1,8 +1,7 @@
 import type { Context } from "#config/context.ts";
 import { loadConfig } from "#config/load.ts";
 import { readPrices } from "#config/own-prices.ts";
-import type { PriceRule } from "#core/model/price-list.ts";
-import { WEEKDAYS } from "#core/model/price-list.ts";
+import { type PriceRule, WEEKDAYS } from "#core/model/price-list.ts";
 import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { exact } from "#kit/text/figures.ts";

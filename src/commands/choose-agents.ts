@@ -9,7 +9,7 @@ import {
   readSettingsFiles,
   type Scope,
   targetOf,
-} from "#setup/registration/settings-edit.ts";
+} from "#setup/registration/settings.ts";
 import { isInteractive, promptStreams } from "./prompts.ts";
 
 /**

@@ -1,8 +1,14 @@
 import { join } from "node:path";
 import { allAgents } from "#agents/registry.ts";
-import { KIT_KINDS, type KitKind, readKit } from "#check/conformance/kit.ts";
-import { commandImplementation, ourImplementation } from "#check/conformance/kit-implementations.ts";
-import { kitLines, runKit } from "#check/conformance/kit-report.ts";
+import {
+  commandImplementation,
+  KIT_KINDS,
+  type KitKind,
+  kitLines,
+  ourImplementation,
+  readKit,
+  runKit,
+} from "#check/conformance/kit.ts";
 import type { Context } from "#config/context.ts";
 import type { EnvelopeText } from "#core/model/envelope-types.ts";
 import { UserError } from "#kit/errors.ts";

@@ -13,7 +13,7 @@ import type { EnvelopeText } from "#core/model/envelope-types.ts";
 import { meantAgent } from "#core/rules/cards.ts";
 import { UserError } from "#kit/errors.ts";
 import { printable, writeLines } from "#kit/text/terminal.ts";
-import { withUserErrors } from "#setup/registration/settings-edit.ts";
+import { withUserErrors } from "#setup/registration/settings.ts";
 
 export interface ConvertOptions {
   /** The agent that sent the payloads, if they do not name it. */

@@ -8,19 +8,20 @@ import {
   disabledText,
   planDisable,
   remainingText,
-} from "#setup/registration/disable-plan.ts";
-import { writeDisable } from "#setup/registration/disable-write.ts";
-import { complainTo, forEachAgent } from "#setup/registration/for-each-agent.ts";
+  writeDisable,
+} from "#setup/registration/disable.ts";
 import { removeHookProgram } from "#setup/registration/hook-program.ts";
 import {
   type AgentLookup,
+  complainTo,
+  forEachAgent,
   type InstallableAgent,
   installableAgents,
   listed,
   namedAgents,
   scopeOf,
   withUserErrors,
-} from "#setup/registration/settings-edit.ts";
+} from "#setup/registration/settings.ts";
 import type { EnableOptions } from "./enable.ts";
 import { confirmEdit } from "./prompts.ts";
 

@@ -6,7 +6,7 @@ import type { Context } from "#config/context.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf } from "#kit/text/terminal.ts";
 import { VERSION } from "#kit/version.ts";
-import type { AgentLookup } from "#setup/registration/settings-edit.ts";
+import type { AgentLookup } from "#setup/registration/settings.ts";
 
 export interface DoctorOptions {
   readonly json: boolean;

@@ -1,7 +1,7 @@
 import type { DrainDeps, DrainReport } from "#collect/drain/context.ts";
 import { DrainLog } from "#collect/drain/log.ts";
-import { drainText } from "#collect/drain/report-text.ts";
 import { restartWithoutRepositoryVariables } from "#collect/drain/repository-environment.ts";
+import { drainText } from "#collect/drain/text.ts";
 import { startDrain } from "#collect/intake/hook.ts";
 import type { Context } from "#config/context.ts";
 import { StateError } from "#config/file-owner.ts";

@@ -1,9 +1,17 @@
 import type { Context } from "#config/context.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { dryRunText, enabledText, hasChanges, planEnable } from "#setup/registration/enable-plan.ts";
-import { writeEnable } from "#setup/registration/enable-write.ts";
-import { complainTo, forEachAgent } from "#setup/registration/for-each-agent.ts";
+import {
+  dryRunText,
+  enabledText,
+  hasChanges,
+  plainStatusLineText,
+  planEnable,
+  recordOwnVariables,
+  refuseStatusLineOf,
+  statusLineText,
+  writeEnable,
+} from "#setup/registration/enable.ts";
 import { readHookConf } from "#setup/registration/hook-conf.ts";
 import { installHookProgram } from "#setup/registration/hook-program.ts";
 import { folderOf, isCopy } from "#setup/registration/installed-copy.ts";
@@ -11,13 +19,13 @@ import { otherPlacesText } from "#setup/registration/other-places.ts";
 import { installerFindings, type PresentAgent, presentAgents } from "#setup/registration/present-agents.ts";
 import {
   type AgentLookup,
+  complainTo,
+  forEachAgent,
   namedAgents,
   type Scope,
   scopeOf,
   withUserErrors,
-} from "#setup/registration/settings-edit.ts";
-import { plainStatusLineText, refuseStatusLineOf, statusLineText } from "#setup/registration/status-line.ts";
-import { recordOwnVariables } from "#setup/registration/variables-to-record.ts";
+} from "#setup/registration/settings.ts";
 import { loadNativePart } from "#store/native-part.ts";
 import { chooseAgents } from "./choose-agents.ts";
 

@@ -1,12 +1,9 @@
 import type { DrainDeps } from "#collect/drain/context.ts";
 import { DrainLog } from "#collect/drain/log.ts";
-import { agentsToImport, requireDestination } from "#collect/import/choose.ts";
 import type { Exported } from "#collect/import/export.ts";
-import { importJson } from "#collect/import/json.ts";
 import { type ImportOptions, type ImportReport, importSessions } from "#collect/import/run.ts";
-import { printImport } from "#collect/import/text.ts";
-import { asUserError } from "#collect/import/user-error.ts";
-import { whenNoDrain } from "#collect/import/wait.ts";
+import { agentsToImport, asUserError, requireDestination, whenNoDrain } from "#collect/import/start.ts";
+import { importJson, printImport } from "#collect/import/text.ts";
 import type { Context } from "#config/context.ts";
 import type { Agent } from "#core/model/agent.ts";
 import { messageOf } from "#kit/errors.ts";
@@ -60,7 +57,7 @@ export async function importPast(
       ...(sinceMs !== undefined && { sinceMs }),
       dryRun: options.dryRun,
       again: options.again === true,
-      readers: async (drain, bytes) => (await import("#collect/import/threads.ts")).readersFor(drain, bytes, context),
+      readers: async (drain, bytes) => (await import("#collect/import/start.ts")).readersFor(drain, bytes, context),
       onProgress: progress.show,
       signal: options.stop,
     };

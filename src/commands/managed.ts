@@ -16,7 +16,7 @@ import {
 import { missingFolders, recordFolders, removeMadeFolders } from "#setup/registration/managed-folders.ts";
 import { managedHookOf, managedMachine } from "#setup/registration/managed-places.ts";
 import { installManagedProgram, removeManagedProgram, unusableNode } from "#setup/registration/managed-program.ts";
-import { type AgentLookup, listed, withUserErrors } from "#setup/registration/settings-edit.ts";
+import { type AgentLookup, listed, withUserErrors } from "#setup/registration/settings.ts";
 
 export interface EnableManagedOptions {
   /** Print the files that a machine without any gets. */

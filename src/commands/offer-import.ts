@@ -1,4 +1,4 @@
-import { pastSessions } from "#collect/import/past-sessions.ts";
+import { pastSessions } from "#collect/import/text.ts";
 import type { Context } from "#config/context.ts";
 import { suggest } from "#kit/suggest.ts";
 import { duration, megabytes, plural } from "#kit/text/figures.ts";

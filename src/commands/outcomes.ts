@@ -9,7 +9,7 @@ import { loadConfig } from "#config/load.ts";
 import { messageOf } from "#kit/errors.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf } from "#kit/text/terminal.ts";
-import { commitsWithOutcomes, summariesOf } from "#store/outcome-summary.ts";
+import { commitsWithOutcomes, summariesOf } from "#store/outcomes.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import { drainNow } from "./drain.ts";
 import { drainDeps } from "./drain-deps.ts";

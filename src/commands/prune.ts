@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
+import type { Pruned } from "#collect/drain/context.ts";
 import { DrainLog } from "#collect/drain/log.ts";
 import { type PruneRequest, pruneDryRun, quarantinedBefore } from "#collect/drain/prune.ts";
-import { keptText, prunedLines } from "#collect/drain/prune-text.ts";
-import type { Pruned } from "#collect/drain/pruned.ts";
+import { keptText, prunedLines } from "#collect/drain/text.ts";
 import { isUnknown } from "#config/config-state.ts";
 import type { Context } from "#config/context.ts";
 import { loadConfig } from "#config/load.ts";
@@ -12,7 +12,7 @@ import { ProgressLine } from "#kit/text/progress.ts";
 import { ageOf } from "#kit/text/times.ts";
 import { renewCopy } from "#setup/registration/renew-copy.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
-import { storeBytes } from "#store/size.ts";
+import { storeBytes } from "#store/vacuum.ts";
 import { drainNow } from "./drain.ts";
 import { drainDeps } from "./drain-deps.ts";
 

@@ -1,7 +1,7 @@
 import { BACKENDS, Backend, type BackendName } from "#check/reconcile/backend.ts";
 import { compareAll } from "#check/reconcile/compare-all.ts";
 import { toJson } from "#check/reconcile/report.ts";
-import type { TimeRange } from "#check/reconcile/stored-session.ts";
+import type { TimeRange } from "#check/reconcile/stored.ts";
 import { differenceText, printReport } from "#check/reconcile/text.ts";
 import type { TranscriptContext } from "#check/reconcile/transcripts.ts";
 import type { Context } from "#config/context.ts";

@@ -80,7 +80,7 @@ function textOf({ sessions, bytes, isRunning }: Behind): string {
  * @throws Error with the cause and the remedy if nothing can be stored
  */
 async function ensureWritable(deps: DrainDeps): Promise<void> {
-  const { ensurePrivateState } = await import("#collect/drain/private-state.ts");
+  const { ensurePrivateState } = await import("#collect/drain/open.ts");
   await ensurePrivateState(deps);
   const { stateDir } = deps.places;
   await access(stateDir, constants.W_OK).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { byReason, type QuarantinedPayload, quarantinedIn } from "#check/health/facts/quarantine.ts";
+import { byReason, type QuarantinedPayload, quarantinedIn } from "#check/health/facts/inbox.ts";
 import type { Context } from "#config/context.ts";
 import { UserError } from "#kit/errors.ts";
 import { printLines } from "#kit/text/ascii.ts";

@@ -2,7 +2,7 @@ import { allReportedLimits } from "#collect/drain/rate-limits.ts";
 import type { Context } from "#config/context.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf } from "#kit/text/terminal.ts";
-import { timeZoneName } from "#kit/text/time-zone.ts";
+import { timeZoneName } from "#kit/text/times.ts";
 import { blocksOf, NO_BLOCKS } from "#show/report/blocks/blocks.ts";
 import { blocksJson } from "#show/report/blocks/json.ts";
 import { blockQuestionOf, queryOf } from "#show/report/blocks/question.ts";

@@ -2,7 +2,7 @@ import type { Context } from "#config/context.ts";
 import { UserError } from "#kit/errors.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf, wrapped, writeLines } from "#kit/text/terminal.ts";
-import { timeZoneName } from "#kit/text/time-zone.ts";
+import { timeZoneName } from "#kit/text/times.ts";
 import { type QuestionOptions, questionOf } from "#show/report/question.ts";
 import { namedAgent } from "#show/report/text/unknown-name.ts";
 import { unreadJson, unreadText } from "#show/report/text/unread.ts";

@@ -1,4 +1,4 @@
-import { envelopeLines } from "#collect/convert/session-envelopes.ts";
+import { envelopeLines } from "#collect/convert/envelopes.ts";
 import { movedRootsOf } from "#collect/transcripts/transcript-roots.ts";
 import type { Context } from "#config/context.ts";
 import { UserError } from "#kit/errors.ts";

@@ -1,10 +1,8 @@
 import type { Context } from "#config/context.ts";
 import { plural } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { planOf } from "#setup/stack/files.ts";
-import type { StackRecord } from "#setup/stack/record.ts";
+import { planOf, removeStack, type StackRecord } from "#setup/stack/files.ts";
 import { endpointOfFile, pathsText, STACK_ENDPOINT } from "#setup/stack/text.ts";
-import { removeStack } from "#setup/stack/write.ts";
 import { config } from "./config.ts";
 
 /**

@@ -3,9 +3,8 @@ import type { Context } from "#config/context.ts";
 import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { withUserErrors } from "#setup/registration/settings-edit.ts";
-import { planOf, type StackPlan, shippedFiles } from "#setup/stack/files.ts";
-import { readRecord, type StackRecord, writeRecord } from "#setup/stack/record.ts";
+import { withUserErrors } from "#setup/registration/settings.ts";
+import { planOf, readRecord, type StackPlan, type StackRecord, shippedFiles, writeStack } from "#setup/stack/files.ts";
 import {
   COMPOSE_FILE,
   changedText,
@@ -16,7 +15,6 @@ import {
   STACK_ENDPOINT,
   writtenText,
 } from "#setup/stack/text.ts";
-import { writeStack } from "#setup/stack/write.ts";
 import { config } from "./config.ts";
 import { askYesNo, isInteractive } from "./prompts.ts";
 import { undoStack } from "./stack-undo.ts";
@@ -78,9 +76,8 @@ async function write(
     context.stdout.write("Nothing was changed.\n");
     return 1;
   }
-  await writeStack(plan);
   const endpoint = choice === "yes" ? { before: before ?? null } : isSet ? record?.endpoint : undefined;
-  await writeRecord(folder, { files: plan.digests, ...(endpoint !== undefined && { endpoint }) });
+  await writeStack(plan, endpoint);
   context.stdout.write(writtenText(plan));
   if (kept.length > 0)
     context.stdout.write(`kept, because you changed it: ${pathsText(kept)} (--force overwrites it)\n`);

@@ -8,7 +8,7 @@ import {
   type PresentAgent,
   sessionsOnlyText,
 } from "#setup/registration/present-agents.ts";
-import type { AgentLookup } from "#setup/registration/settings-edit.ts";
+import type { AgentLookup } from "#setup/registration/settings.ts";
 import { chooseAgents } from "./choose-agents.ts";
 import { type EnableOptions, enable } from "./enable.ts";
 import { offerImport } from "./offer-import.ts";

@@ -1,4 +1,4 @@
-import { type HasTime, type PromptDeps, promptLines } from "#collect/transcripts/prompt-lines.ts";
+import { type HasTime, type PromptDeps, promptLines } from "#collect/transcripts/first-prompt.ts";
 import { movedRootsOf } from "#collect/transcripts/transcript-roots.ts";
 import type { Context } from "#config/context.ts";
 import type { LoadedConfig } from "#config/load.ts";

@@ -2,15 +2,18 @@ import type { Context } from "#config/context.ts";
 import { suggest } from "#kit/suggest.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { disabledText } from "#setup/registration/disable-plan.ts";
-import { writeDisable } from "#setup/registration/disable-write.ts";
-import { complainTo, forEachAgent } from "#setup/registration/for-each-agent.ts";
+import { disabledText, writeDisable } from "#setup/registration/disable.ts";
 import { removeHookProgram } from "#setup/registration/hook-program.ts";
 import { isPackage } from "#setup/registration/installed-copy.ts";
-import { removeSettings, removeState } from "#setup/registration/purge.ts";
-import { type AgentLookup, listed, withUserErrors } from "#setup/registration/settings-edit.ts";
+import { type AgentLookup, complainTo, forEachAgent, listed, withUserErrors } from "#setup/registration/settings.ts";
 import { refuseSudo } from "#setup/registration/sudo.ts";
-import { planLines, planUninstall, type UninstallPlan } from "#setup/registration/uninstall-plan.ts";
+import {
+  planLines,
+  planUninstall,
+  removeSettings,
+  removeState,
+  type UninstallPlan,
+} from "#setup/registration/uninstall.ts";
 import { confirmEdit } from "./prompts.ts";
 import { unwrap } from "./unwrap.ts";
 

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { allowCommand } from "#collect/transcripts/allow-folders.ts";
+import { allowCommand } from "#collect/transcripts/transcript-roots.ts";
 import { unreadFormats } from "#collect/transcripts/unread-formats.ts";
 import type { Context } from "#config/context.ts";
 import { knownCardOf } from "#core/rules/cards.ts";

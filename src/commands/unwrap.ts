@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { allRecords } from "#config/backup.ts";
 import type { Context } from "#config/context.ts";
-import { withUserErrors } from "#setup/registration/settings-edit.ts";
-import { removeWrapper, removeWrapperProgram, wrapperPathsOf } from "#setup/registration/unwrap.ts";
+import { withUserErrors } from "#setup/registration/settings.ts";
+import { removeWrapper, removeWrapperProgram, wrapperPathsOf } from "#setup/registration/wrap.ts";
 import { isWrapper, RECORDED_AS, wrappersHere } from "#setup/registration/wrappers.ts";
 
 export interface UnwrapOptions {

@@ -3,9 +3,8 @@ import type { Context } from "#config/context.ts";
 import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { installHookProgram } from "#setup/registration/hook-program.ts";
-import { withUserErrors } from "#setup/registration/settings-edit.ts";
-import { planWrapper, type WrapPlan, wrappedText } from "#setup/registration/wrap-plan.ts";
-import { installWrapper, linkWrapper } from "#setup/registration/wrap-write.ts";
+import { withUserErrors } from "#setup/registration/settings.ts";
+import { installWrapper, linkWrapper, planWrapper, type WrapPlan, wrappedText } from "#setup/registration/wrap.ts";
 import { programsNamed, wrappersHere } from "#setup/registration/wrappers.ts";
 
 export interface WrapOptions {

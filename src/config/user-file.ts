@@ -5,10 +5,10 @@ import { suggest } from "#kit/suggest.ts";
 import { parseDocument } from "./document.lazy.ts";
 import { DocumentError, setIn, unsetIn } from "./edit.ts";
 import { readFileIfAny, writeFileAtomic } from "./files.ts";
-import { configJsonSchema } from "./json-schema.ts";
 import { keyOf, newLayer, putText } from "./layer.ts";
 import { isLocked } from "./locks.ts";
 import type { LoadedConfig } from "./resolve.ts";
+import { configJsonSchema } from "./schema.ts";
 import { SECTIONS, SETTINGS, type Target, targetOf } from "./settings.ts";
 
 /** A key that is not a setting, a value that does not fit, or a file that cannot be edited. */

@@ -1,4 +1,5 @@
 import type { Database } from "./database.ts";
+import { texts } from "./rows.ts";
 
 /** A value that the program stored for later runs. @returns `undefined` if it was never written */
 export function readMeta(db: Database, key: string): string | undefined {
@@ -8,10 +9,7 @@ export function readMeta(db: Database, key: string): string | undefined {
 
 /** All keys that begin with a prefix. */
 export const metaKeys = (db: Database, prefix: string): readonly string[] =>
-  db
-    .prepare("SELECT key FROM meta WHERE substr(key, 1, length(?1)) = ?1")
-    .all(prefix)
-    .map((row) => String(row["key"]));
+  texts(db, "SELECT key FROM meta WHERE substr(key, 1, length(?1)) = ?1", prefix);
 
 /** Stores a value under a key, instead of the former one. */
 export function writeMeta(db: Database, key: string, value: string): void {

@@ -1,4 +1,4 @@
-import type { Database, Value } from "./database.ts";
+import type { Database, Row, Value } from "./database.ts";
 
 /**
  * Inserts rows in batches: a statement with ten rows takes as long as one with one row. Call it inside a transaction.
@@ -41,6 +41,22 @@ export function insertRow(
 /** Placeholders of one row, e.g. `(?, ?, ?)`. */
 export const rowOf = (columns: number): string => `(${Array.from({ length: columns }, () => "?").join(", ")})`;
 
+/** The first column of all rows of a query, as numbers; null is 0. */
+export const numbers = (db: Pick<Database, "prepare">, sql: string, ...values: readonly Value[]): readonly number[] =>
+  column(db, sql, values).map(Number);
+
+/** The first column of all rows of a query, as texts. */
+export const texts = (db: Pick<Database, "prepare">, sql: string, ...values: readonly Value[]): readonly string[] =>
+  column(db, sql, values).map(String);
+
+/** A column of a row as text; `undefined` for null. */
+export const textIn = (row: Row, name: string): string | undefined =>
+  typeof row[name] === "string" ? row[name] : undefined;
+
+/** A column of a row as number; `undefined` for null. */
+export const numberIn = (row: Row, name: string): number | undefined =>
+  row[name] === null ? undefined : Number(row[name]);
+
 /** An SQL expression for each value of a row. */
 export type Columns<T extends readonly unknown[]> = { readonly [K in keyof T]: string };
 
@@ -67,6 +83,12 @@ export const timeUnits = (column: string): string => `CAST(${column} * ${TIME_UN
 export const fromTimeUnits = (units: number): number => units / TIME_UNITS;
 
 // --- internal ---
+
+const column = (db: Pick<Database, "prepare">, sql: string, values: readonly Value[]): readonly unknown[] =>
+  db
+    .prepare(sql)
+    .all(...values)
+    .map((row) => Object.values(row)[0]);
 
 const ROWS_AT_ONCE = 24;
 

@@ -1,7 +1,8 @@
 import type { Segment } from "#core/model/session.ts";
 import { continuationOf } from "#core/rules/segments.ts";
+import { defined } from "#kit/objects.ts";
 import type { Database, Row } from "./database.ts";
-import { insertRow } from "./rows.ts";
+import { insertRow, numberIn, textIn } from "./rows.ts";
 
 /** A segment as it is stored. */
 export interface StoredSegment {
@@ -75,24 +76,16 @@ export function changeTotals(
 
 // --- internal ---
 
-const text = (row: Row, name: string): string | undefined => (typeof row[name] === "string" ? row[name] : undefined);
-
 function toSegment(row: Row): Segment {
-  const [reason, nativeReason, startOrigin, process] = [
-    text(row, "reason"),
-    text(row, "native_reason"),
-    text(row, "start_origin"),
-    text(row, "process"),
-  ];
-  return {
+  return defined<Segment>({
     ordinal: Number(row["ordinal"]),
     startMs: Number(row["start_ms"]),
     lastActivityMs: Number(row["last_activity_ms"]),
     uses: [],
-    ...(row["end_ms"] !== null && { endMs: Number(row["end_ms"]) }),
-    ...(reason !== undefined && { reason: reason as NonNullable<Segment["reason"]> }),
-    ...(nativeReason !== undefined && { nativeReason }),
-    ...(startOrigin !== undefined && { startOrigin }),
-    ...(process !== undefined && { process }),
-  };
+    endMs: numberIn(row, "end_ms"),
+    reason: textIn(row, "reason") as Segment["reason"],
+    nativeReason: textIn(row, "native_reason"),
+    startOrigin: textIn(row, "start_origin"),
+    process: textIn(row, "process"),
+  });
 }

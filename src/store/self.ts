@@ -3,6 +3,7 @@ import { addSteps } from "./counters.ts";
 import type { Database } from "./database.ts";
 import { streamKeyOf } from "./labels.ts";
 import { addToMeta, readMeta, writeMeta } from "./meta.ts";
+import { texts } from "./rows.ts";
 import { setUnwrittenCounted, unwrittenCounted } from "./unwritten.ts";
 
 // What the program stores about itself
@@ -84,13 +85,7 @@ export function lastVersionOf(db: Database, source: string): string | undefined 
 }
 
 /** Names of claimed files whose events are committed and which may not be removed yet. */
-export const committedFiles = (db: Database): ReadonlySet<string> =>
-  new Set(
-    db
-      .prepare("SELECT name FROM taken")
-      .all()
-      .map((row) => String(row["name"])),
-  );
+export const committedFiles = (db: Database): ReadonlySet<string> => new Set(texts(db, "SELECT name FROM taken"));
 
 /**
  * Stores names of claimed files in the commit of their events: if the drain is killed before they are removed, the next one knows them.

@@ -5,11 +5,10 @@ import { runKeyOf } from "#core/rules/segments.ts";
 import { countFacts } from "./counters.ts";
 import type { Database } from "./database.ts";
 import { settleFacts } from "./facts.ts";
-import { putOpenWork, removeOpenWork } from "./open-work.ts";
-import { putSpans, type StoredSpan } from "./put-spans.ts";
 import { insertRow } from "./rows.ts";
 import { putSegment, type StoredSegment } from "./segments.ts";
-import { putSubagent, putTurn, renameTurn } from "./settled-runs.ts";
+import { putOpenWork, putSubagent, putTurn, removeOpenWork, renameTurn } from "./settled-context.ts";
+import { putSpans, type StoredSpan } from "./spans.ts";
 
 /** Everything that becomes durable together when parts of a session close. */
 export interface Settlement {

@@ -1,9 +1,9 @@
-import { statfsSync } from "node:fs";
+import { statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Database } from "./database.ts";
+import { type Database, filesOf } from "./database.ts";
 
 /** Pages of the store's main file. */
-export interface Space {
+interface Space {
   readonly pageBytes: number;
   readonly pages: number;
   /** Unused pages; SQLite uses them before the file grows. */
@@ -46,6 +46,9 @@ export function vacuum(db: Database, path: string): number | string {
   return (before.pages - pragma(db, "page_count")) * before.pageBytes;
 }
 
+/** The store's size on disk in bytes, including its log; 0 if it cannot be read. Never throws. */
+export const storeBytes = (path: string): number => filesOf(path).reduce((sum, file) => sum + bytesOf(file), 0);
+
 // --- internal ---
 
 /** 4 MB; about ten milliseconds. */
@@ -54,3 +57,11 @@ const PAGES_AT_ONCE = 1_000;
 const SPARE_BYTES = 100_000_000;
 
 const pragma = (db: Database, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
+
+function bytesOf(path: string): number {
+  try {
+    return statSync(path).size;
+  } catch {
+    return 0;
+  }
+}

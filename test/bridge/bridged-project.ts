@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
-import { keptVariables } from "#collect/bridge/command-environment.ts";
 import { allow } from "#collect/bridge/consent.ts";
+import { keptVariables } from "#collect/bridge/environment.ts";
 import { readRegistrationFile } from "#collect/bridge/registration-file.ts";
 import type { DrainDeps } from "#collect/drain/context.ts";
 import type { DrainOptions } from "#pipeline.ts";
-import { type BridgeCommandState, bridgeCommandStates } from "#store/bridge-state.ts";
+import { type BridgeCommandState, bridgeCommandStates } from "#store/bridge.ts";
 import { readStore } from "#store/read-only.ts";
 import { Replay } from "../support/replay.ts";
 

@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, st
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemEnvironment } from "#collect/bridge/environment.ts";
 import { expiryOf, headerReader, parseHeaders } from "#collect/bridge/read-headers.ts";
-import { systemEnvironment } from "#collect/bridge/system-environment.ts";
 import type { OtlpSignalSettings } from "#core/model/settings.ts";
 import { probe } from "#send/otlp/probe.lazy.ts";
 import { withProvidedHeaders } from "#send/otlp/provided-headers.ts";

@@ -29,7 +29,7 @@ import type { Agent } from "#core/model/agent.ts";
 import type { SettingsText } from "#core/model/installer.ts";
 import { UserError } from "#kit/errors.ts";
 import { hookCommandOf } from "#setup/registration/hook-program.ts";
-import type { AgentLookup } from "#setup/registration/settings-edit.ts";
+import type { AgentLookup } from "#setup/registration/settings.ts";
 import { hasShell } from "../support/shells.ts";
 import { runs } from "../support/whole.ts";
 

@@ -7,7 +7,7 @@ import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { prComment } from "#commands/pr-comment.ts";
-import { setOwnPrices } from "#core/rules/own-prices.ts";
+import { setOwnPrices } from "#core/rules/price.ts";
 import { UserError } from "#kit/errors.ts";
 import { count, dollars } from "#kit/text/figures.ts";
 import { usage } from "#show/report/usage.ts";

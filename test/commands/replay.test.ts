@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { quarantinedIn } from "#check/health/facts/quarantine.ts";
+import { quarantinedIn } from "#check/health/facts/inbox.ts";
 import { replay } from "#commands/replay.ts";
 import { openDatabase } from "#store/database.ts";
 import { contextAt } from "../support/context.ts";

@@ -9,7 +9,7 @@ import { storedSessions } from "#commands/sessions.ts";
 import { enableAndOffer, start } from "#commands/start.ts";
 import type { Context } from "#config/context.ts";
 import { placesOf } from "#config/places.ts";
-import type { AgentLookup } from "#setup/registration/settings-edit.ts";
+import type { AgentLookup } from "#setup/registration/settings.ts";
 import { claudePath, claudeSession, sessionIdOf, writeLines } from "../import/claude.ts";
 import { answeringTerminal, CANCEL, ENTER, NO } from "../support/answers.ts";
 import { contextAt } from "../support/context.ts";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { configJsonSchema } from "#config/json-schema.ts";
+import { configJsonSchema } from "#config/schema.ts";
 import { SETTINGS } from "#config/settings.ts";
 import { at } from "./help.ts";
 

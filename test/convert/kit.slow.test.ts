@@ -7,9 +7,16 @@ import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import * as z from "zod";
 import { allAgents } from "#agents/registry.ts";
-import { faultIn, type KitCase, readKit } from "#check/conformance/kit.ts";
-import { commandImplementation, ourImplementation } from "#check/conformance/kit-implementations.ts";
-import { kitLines, levelIn, runKit } from "#check/conformance/kit-report.ts";
+import {
+  commandImplementation,
+  faultIn,
+  type KitCase,
+  kitLines,
+  levelIn,
+  ourImplementation,
+  readKit,
+  runKit,
+} from "#check/conformance/kit.ts";
 import { ROOT } from "../support/replay.ts";
 
 const KIT = join(ROOT, "conformance");

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ciJob } from "#collect/drain/ci-job.ts";
-import { recordedPipeline } from "#collect/drain/pipeline-resource.ts";
+import { ciJob, recordedPipeline } from "#collect/drain/ci-job.ts";
 import { openDatabase } from "#store/database.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { Replay } from "../support/replay.ts";

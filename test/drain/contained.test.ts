@@ -7,7 +7,7 @@ import { allAgents } from "#agents/registry.ts";
 import { storeFindings } from "#check/health/checks/store.ts";
 import { collectStatus } from "#check/health/examine.ts";
 import { examinedOf } from "#check/health/facts/examined.ts";
-import { quarantinedIn } from "#check/health/facts/quarantine.ts";
+import { quarantinedIn } from "#check/health/facts/inbox.ts";
 import { checkStore } from "#check/health/facts/tried.ts";
 import type { Agent } from "#core/model/agent.ts";
 import type { TranscriptReader } from "#core/model/transcript-reader.ts";

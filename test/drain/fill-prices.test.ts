@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { usePrices } from "#config/own-prices.ts";
-import { setOwnPrices } from "#core/rules/own-prices.ts";
+import { setOwnPrices } from "#core/rules/price.ts";
 import type { Database } from "#store/database.ts";
 import { readStore } from "#store/read-only.ts";
 import { importInto } from "../import/run.ts";

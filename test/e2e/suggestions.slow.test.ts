@@ -7,7 +7,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { programName } from "#config/program-name.ts";
+import { programName } from "#config/own-program.ts";
 import { ensureBuilt, Machine, PROGRAM } from "../support/program.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");

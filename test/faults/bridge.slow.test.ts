@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { bridgeCommandStates } from "#store/bridge-state.ts";
+import { bridgeCommandStates } from "#store/bridge.ts";
 import { readStore } from "#store/read-only.ts";
 import { ensureBuilt, sleep } from "../support/program.ts";
 import { allowCommand } from "./allow-command.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { OtlpSignalSettings } from "#core/model/settings.ts";
 import { failureWithoutError, networkFailure } from "#send/network/network-reason.ts";
 import { shownUrl } from "#send/network/shown-url.ts";
-import { withoutSecrets } from "#send/otlp/secrets.ts";
+import { withoutSecrets } from "#send/otlp/response.ts";
 
 const URL_SHOWN = "https://collector.example:4318/v1/traces";
 const settings = (over: Partial<OtlpSignalSettings>): OtlpSignalSettings => ({

@@ -2,8 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { MAX_ATTRIBUTES, MAX_VALUE_CHARACTERS, projectSettingsIn } from "#config/project.ts";
-import { PROJECT_FILE } from "#config/project-files.ts";
+import { MAX_ATTRIBUTES, MAX_VALUE_CHARACTERS, PROJECT_FILE, projectSettingsIn } from "#config/project.ts";
 import { SETTINGS, targetOf } from "#config/settings.ts";
 import { CAPTURE_LEVELS } from "#core/model/capture.ts";
 import { MAX_SCANNED } from "#core/privacy/redact.ts";

@@ -1,11 +1,11 @@
 // Names are sent at `metadata`, the default: of models, tools, servers, subagents, repositories. They carry no user and no account.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { parseOwnPrices } from "#config/own-prices.lazy.ts";
-import type { OwnPrices } from "#core/model/own-prices.ts";
+import type { OwnPrices } from "#core/model/price-list.ts";
 import { nameRedactor } from "#core/privacy/names.ts";
 import { protectionOf } from "#core/privacy/protection.ts";
 import { redact } from "#core/privacy/redact.ts";
-import { ownListOf } from "#core/rules/own-prices.ts";
+import { ownListOf } from "#core/rules/price.ts";
 import { openDatabase } from "#store/database.ts";
 import { packedFacts } from "#store/packed.ts";
 import { importInto } from "../import/run.ts";

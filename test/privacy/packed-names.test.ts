@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { PROJECT_FILE } from "#config/project-files.ts";
+import { PROJECT_FILE } from "#config/project.ts";
 import { openDatabase } from "#store/database.ts";
 import { writeMeta } from "#store/meta.ts";
 import { packedFacts } from "#store/packed.ts";

@@ -8,10 +8,10 @@ import {
   MAX_ATTRIBUTES,
   MAX_VALUE_CHARACTERS,
   NO_PROJECT_SETTINGS,
+  PROJECT_FILE,
   projectSettingsIn,
   readProjectSettings,
 } from "#config/project.ts";
-import { PROJECT_FILE } from "#config/project-files.ts";
 import { CAPTURE_LEVELS } from "#core/model/capture.ts";
 import type { DrainOptions } from "#pipeline.ts";
 import { openDatabase } from "#store/database.ts";

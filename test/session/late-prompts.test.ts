@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { NOTHING_SETTLED, type SessionContext, type SettledTurn } from "#core/model/session.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
-import { withLatePrompts } from "#core/session/late-prompts.ts";
-import { joinPrompts } from "#core/session/prompts.ts";
+import { joinPrompts, withLatePrompts } from "#core/session/prompts.ts";
 import { NOON_MS, prompted } from "./events.ts";
 
 const SECOND = 1_000;

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { commitCounts, fateCounts, mergedChangeCounts } from "#core/telemetry/change-metrics.ts";
+import { commitCounts, fateCounts, mergedChangeCounts } from "#core/telemetry/changes.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { countFacts } from "#store/counters.ts";
 import { openDatabase } from "#store/database.ts";

@@ -8,7 +8,7 @@ import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { counterValues } from "#store/counters.ts";
 import { type Database, openDatabase } from "#store/database.ts";
 import { recentSessions } from "#store/queries.ts";
-import { settledSpans } from "#store/settled-spans.ts";
+import { settledSpans } from "#store/spans.ts";
 import { ensureBuilt, PROGRAM } from "../support/program.ts";
 import { CASES, hasPlugin, Replay } from "../support/replay.ts";
 

@@ -12,7 +12,7 @@ import { decodeTables, encodeTables } from "#core/packed/fact-columns.ts";
 import { redact, redactorOf } from "#core/privacy/redact.ts";
 import { mergeEntries } from "#core/rules/merge.ts";
 import { putEntry } from "#core/rules/put-facts.ts";
-import { withStoredWrites } from "#store/capture/written-files.ts";
+import { withStoredWrites } from "#store/capture/protect.ts";
 import { type MadeFile, smallestFailing } from "./claude-lines.ts";
 
 /** What reading a file returns besides its facts. */

@@ -7,7 +7,7 @@ import { parseOwnPrices } from "#config/own-prices.lazy.ts";
 import { loadConfigAndPrices, usePrices } from "#config/own-prices.ts";
 import { type ModelCall, UNKNOWN_TIER } from "#core/model/model-call.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
-import { setOwnPrices } from "#core/rules/own-prices.ts";
+import { setOwnPrices } from "#core/rules/price.ts";
 import { callPrice, costSource, describePrices, PRICE_TABLE, pricesOfModel } from "#core/telemetry/cost.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { Replay } from "../support/replay.ts";

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { allAgents, findAgent } from "#agents/registry.ts";
-import { promptLines } from "#collect/transcripts/prompt-lines.ts";
+import { promptLines } from "#collect/transcripts/first-prompt.ts";
 import { movedRootsOf } from "#collect/transcripts/transcript-roots.ts";
 import { importPast } from "#commands/import.ts";
 import { loadConfig } from "#config/load.ts";

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { programPath } from "#config/program-path.ts";
+import { programPath } from "#config/programs.ts";
 
 /** Where programs are looked for. */
 interface Search {

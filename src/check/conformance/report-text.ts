@@ -1,6 +1,5 @@
 import type { Conversion } from "#collect/convert/envelopes.ts";
-import type { EnvelopeText } from "#core/model/envelope-types.ts";
-import { ENVELOPE_TEXTS } from "#core/model/envelope-types.ts";
+import { ENVELOPE_TEXTS, type EnvelopeText } from "#core/model/envelope-types.ts";
 import { plural } from "#kit/text/figures.ts";
 import type { SourceReport, StreamReport, TextReport } from "./conformance.ts";
 

@@ -5,7 +5,7 @@ import type { Agent } from "#core/model/agent.ts";
 import type { Coverage } from "#core/telemetry/self.ts";
 import type { Database } from "#store/database.ts";
 import { sourceActivity } from "#store/health.ts";
-import { agentsOf, type Surroundings } from "./facts/registrations.ts";
+import { agentsOf, type Surroundings } from "./facts/hook.ts";
 import type { AgentStatus } from "./facts/shape.ts";
 
 /** What coverage is determined from. */

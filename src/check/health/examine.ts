@@ -1,6 +1,6 @@
 import type { Context } from "#config/context.ts";
 import type { Agent } from "#core/model/agent.ts";
-import type { AgentLookup } from "#setup/registration/settings-edit.ts";
+import type { AgentLookup } from "#setup/registration/settings.ts";
 import { type AgentReport, agentReports } from "./checks/agents.ts";
 import { CHECKS, CHECKS_IN_STATUS, resultsOf } from "./checks.ts";
 import { examinedOf } from "./facts/examined.ts";

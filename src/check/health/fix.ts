@@ -1,13 +1,12 @@
 import { chmod } from "node:fs/promises";
 import type { Context } from "#config/context.ts";
+import { restoreRegistration } from "#setup/registration/enable.ts";
 import { installHookProgram } from "#setup/registration/hook-program.ts";
 import { knowsPathOfNode } from "#setup/registration/lines-in-settings.ts";
-import { restoreRegistration } from "#setup/registration/restore-registration.ts";
-import type { AgentLookup } from "#setup/registration/settings-edit.ts";
-import { isHookWanted } from "./checks/hook.ts";
-import { registrationsByName } from "./checks/node-by-name.ts";
+import type { AgentLookup } from "#setup/registration/settings.ts";
+import { isHookWanted, registrationsByName } from "./checks/hook.ts";
 import { examinedOf } from "./facts/examined.ts";
-import { isOfDeletedProject } from "./facts/registrations.ts";
+import { isOfDeletedProject } from "./facts/hook.ts";
 import type { AgentStatus } from "./facts/shape.ts";
 import { exposedFiles } from "./facts/tried.ts";
 

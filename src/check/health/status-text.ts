@@ -3,8 +3,8 @@ import { count, duration, localTime, megabytes, plural } from "#kit/text/figures
 import { clip, type Piece, printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import { VERSION } from "#kit/version.ts";
 import { managedHookOf } from "#setup/registration/managed-places.ts";
+import { whereOf } from "./facts/hook.ts";
 import { retryInWords } from "./facts/inbox.ts";
-import { whereOf } from "./facts/registrations.ts";
 import type { Status } from "./facts/shape.ts";
 
 /** The status as lines: a name on the left, facts on the right, then what is broken and the remarks. */

@@ -12,11 +12,16 @@ import { namedSession } from "#store/sessions/find-session.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import type { Backend } from "./backend.ts";
 import { compareMachine, compareSession, type Destinations, type SessionResult } from "./compare-session.ts";
-import { Sums } from "./facts.ts";
-import { AllFindings, type Findings } from "./findings.ts";
+import { AllFindings, type Findings, Sums } from "./facts.ts";
 import type { Report } from "./report.ts";
-import { type MachineFacts, machineFacts } from "./stored-machine.ts";
-import { type StoredSessionFacts, sessionFacts, sessionsIn, type TimeRange } from "./stored-session.ts";
+import {
+  type MachineFacts,
+  machineFacts,
+  type StoredSessionFacts,
+  sessionFacts,
+  sessionsIn,
+  type TimeRange,
+} from "./stored.ts";
 import { rereadTranscripts, type StoreQuery, type TranscriptContext } from "./transcripts.ts";
 
 /** What to compare. */

@@ -1,12 +1,20 @@
 import type { EntryOf } from "#core/model/transcript.ts";
-import { isLostCall } from "#core/rules/calls.ts";
-import { isCoveredBy } from "#core/rules/removed-calls.ts";
+import { isCoveredBy, isLostCall } from "#core/rules/calls.ts";
 import { spanIdOf } from "#core/telemetry/ids.ts";
 import { plural } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
-import { type CallFact, type Difference, KIND_NAME, KINDS, labelOf, type Sums, sumOf } from "./facts.ts";
-import { AllFindings, type Findings } from "./findings.ts";
-import { type StoredSessionFacts, whyNotCounted } from "./stored-session.ts";
+import {
+  AllFindings,
+  type CallFact,
+  type Difference,
+  type Findings,
+  KIND_NAME,
+  KINDS,
+  labelOf,
+  type Sums,
+  sumOf,
+} from "./facts.ts";
+import { type StoredSessionFacts, whyNotCounted } from "./stored.ts";
 import type { TranscriptFacts } from "./transcripts.ts";
 import type { UnexplainedUsage } from "./witness.ts";
 

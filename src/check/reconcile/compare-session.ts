@@ -8,13 +8,19 @@ import type { Backend } from "./backend.ts";
 import { compareCalls, compareWithSpans } from "./compare-calls.ts";
 import { compareDelivered, compareSeries, compareSums, isSelf, tokensFound, tokensIn } from "./compare-streams.ts";
 import { compareTrace } from "./compare-traces.ts";
-import { KIND_NAME, KINDS, labelOf, type SpanFact, type Sums, sumOfSpans } from "./facts.ts";
-import { type FoundSeries, fetchSeries } from "./fetch-series.ts";
-import { fetchTrace } from "./fetch-trace.ts";
-import { AllFindings, type Findings } from "./findings.ts";
+import {
+  AllFindings,
+  type Findings,
+  KIND_NAME,
+  KINDS,
+  labelOf,
+  type SpanFact,
+  type Sums,
+  sumOfSpans,
+} from "./facts.ts";
+import { type FoundSeries, fetchSeries, fetchTrace } from "./fetch.ts";
 import type { Report, SessionReport, Verdict } from "./report.ts";
-import type { MachineFacts, StoredStream } from "./stored-machine.ts";
-import type { StoredSessionFacts, StoredSpan } from "./stored-session.ts";
+import type { MachineFacts, StoredSessionFacts, StoredSpan, StoredStream } from "./stored.ts";
 import type { StoreQuery, TranscriptFacts } from "./transcripts.ts";
 
 /** Where a drain sends each signal; absent: it is not sent. */

@@ -1,9 +1,9 @@
 import type { MetricShape } from "#core/model/telemetry.ts";
 import { SELF_PREFIX } from "#core/telemetry/self.ts";
+import type { Findings } from "./facts.ts";
 import { type Difference, KIND_NAME, KINDS, type Kind } from "./facts.ts";
-import { type FoundSeries, isOfService, labelOf, namesOf } from "./fetch-series.ts";
-import type { Findings } from "./findings.ts";
-import type { MachineFacts, StoredStream, StreamValue } from "./stored-machine.ts";
+import { type FoundSeries, isOfService, labelOf, namesOf } from "./fetch.ts";
+import type { MachineFacts, StoredStream, StreamValue } from "./stored.ts";
 
 /**
  * Compares the counters' sums with the store's model calls. After pruning the sums are larger; after the store was copied or restarted

@@ -1,8 +1,7 @@
 import { plural } from "#kit/text/figures.ts";
-import type { Difference, SpanFact } from "./facts.ts";
-import type { FoundTrace } from "./fetch-trace.ts";
-import type { Findings } from "./findings.ts";
-import type { StoredSpan } from "./stored-session.ts";
+import type { Difference, Findings, SpanFact } from "./facts.ts";
+import type { FoundTrace } from "./fetch.ts";
+import type { StoredSpan } from "./stored.ts";
 
 /** One trace in the store and in a backend. */
 interface TraceResult extends Findings {

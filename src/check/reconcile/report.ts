@@ -1,6 +1,6 @@
 import { isoTime } from "#kit/text/figures.ts";
+import type { Findings } from "./facts.ts";
 import { KIND_NAME, KINDS, type Sums } from "./facts.ts";
-import type { Findings } from "./findings.ts";
 
 export type Verdict = "agree" | "differ" | "unknown";
 

@@ -3,11 +3,10 @@ import { rootsOf } from "#collect/transcripts/transcript-roots.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import type { TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
-import { isSingleCall } from "#core/rules/calls.ts";
+import { isSingleCall, withoutKnownCalls } from "#core/rules/calls.ts";
 import { knownCardOf, transcriptOf } from "#core/rules/cards.ts";
 import { withoutDuplicateAnswers } from "#core/rules/duplicate-answers.ts";
 import { mergeEntries } from "#core/rules/merge.ts";
-import { withoutKnownCalls } from "#core/rules/removed-calls.ts";
 import { messageOf } from "#kit/errors.ts";
 import { refusalOf } from "#kit/open.ts";
 import type { CaptureContext } from "#store/capture/context.ts";
@@ -15,7 +14,7 @@ import { limitEntries } from "#store/capture/limit-fields.ts";
 import { protectEntries } from "#store/capture/protect.ts";
 import type { Database } from "#store/database.ts";
 import type { StoredSession } from "#store/sessions.ts";
-import type { StoredSessionFacts } from "./stored-session.ts";
+import type { StoredSessionFacts } from "./stored.ts";
 import { type UnexplainedUsage, unexplainedUsage } from "./witness.ts";
 
 /** The model calls in a session's transcripts, read from the first line; or why they are unknown. */

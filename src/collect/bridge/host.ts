@@ -5,8 +5,10 @@ import { timeMsOf } from "#core/rules/event.ts";
 import { messageOf } from "#kit/errors.ts";
 import { step } from "#kit/fault-points.ts";
 import {
+  type BridgeCommandState,
   type BridgeResult,
   bridgeCommand,
+  commandsWithQueue,
   dropCommandQueue,
   endBackOff,
   enforceBridgeLimits,
@@ -15,14 +17,13 @@ import {
   queueEnvelope,
   releaseInterrupted,
 } from "#store/bridge.ts";
-import { type BridgeCommandState, commandsWithQueue } from "#store/bridge-state.ts";
 import { levelOf } from "#store/capture/level.ts";
 import { sessionById } from "#store/sessions.ts";
 import { HOOK_FOLDER } from "../intake/inbox-file.ts";
 import type { Bridge, BridgeDeps } from "./bridge.ts";
-import { commandEnvironment } from "./command-environment.ts";
 import { type Consent, consentTo, readConsents } from "./consent.ts";
 import { envelopeLine, type HandoverForm, hasEnvelope } from "./envelope.ts";
+import { commandEnvironment } from "./environment.ts";
 import { RunningCommands } from "./leftover.ts";
 import {
   type BridgeCommand,

@@ -1,4 +1,4 @@
-import { isEmptyQueue } from "#store/bridge-state.ts";
+import { isEmptyQueue } from "#store/bridge.ts";
 import { type Bridge, type BridgeDeps, NO_BRIDGE } from "./bridge.ts";
 import { readConsents } from "./consent.ts";
 

@@ -5,8 +5,8 @@ import { HEADER_NAME, HEADER_VALUE, type HeaderReader, type Headers, HeadersErro
 import { messageOf } from "#kit/errors.ts";
 import { readOwn } from "#kit/own-file.ts";
 import { suggest } from "#kit/suggest.ts";
+import { systemEnvironment } from "./environment.ts";
 import { runCommand } from "./run-command.ts";
-import { systemEnvironment } from "./system-environment.ts";
 
 /** Where the program runs, as in `Context`. */
 interface ReaderPlaces {

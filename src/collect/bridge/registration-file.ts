@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { isOurCommand } from "#agents/shared/settings/settings.ts";
 import { DISCOVERY_NAME, discoveryIn } from "#config/discovery.ts";
 import type { Places } from "#config/places.ts";
-import { foldersUpToRoot } from "#config/project-files.ts";
+import { foldersUpToRoot } from "#config/project.ts";
 import { messageOf } from "#kit/errors.ts";
 import { openRegularSync } from "#kit/open.ts";
 

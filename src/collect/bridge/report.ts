@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Context } from "#config/context.ts";
 import { ownUid } from "#config/file-owner.ts";
 import { UserError } from "#kit/errors.ts";
-import type { BridgeCommandState } from "#store/bridge-state.ts";
+import type { BridgeCommandState } from "#store/bridge.ts";
 import { consentTo, readConsents } from "./consent.ts";
 import {
   type BridgeCommand,

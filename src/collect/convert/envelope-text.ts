@@ -6,7 +6,7 @@ import type { Event } from "#core/model/event-schema.ts";
 import { keepsContent, keepsNames } from "#core/rules/capture.ts";
 import { isEnvelope } from "#core/rules/event.ts";
 import { fileUriOf } from "#kit/file-uri.ts";
-import { stripEventNames } from "#store/capture/strip-names.ts";
+import { stripEventNames } from "#store/capture/names.ts";
 
 /** How an envelope is written. */
 interface EnvelopeForm {

@@ -1,10 +1,13 @@
 import type { Agent } from "#core/model/agent.ts";
 import { Envelope } from "#core/model/envelope.ts";
-import type { EnvelopeText } from "#core/model/envelope-types.ts";
+import { ENVELOPE_TYPES, type EnvelopeText } from "#core/model/envelope-types.ts";
 import type { Event } from "#core/model/event-schema.ts";
-import { isEnvelope } from "#core/rules/event.ts";
+import { isEnvelope, timeMsOf } from "#core/rules/event.ts";
 import { assignCallIds } from "#core/session/assign-call-ids.ts";
 import { joinProcesses } from "#core/session/processes.ts";
+import type { Database } from "#store/database.ts";
+import { eventsOf } from "#store/facts.ts";
+import type { StoredSession } from "#store/sessions.ts";
 import { adapt } from "../payload/adapt.ts";
 import { toEnvelope, type WrittenEnvelope } from "./envelope-text.ts";
 import type { NativePayload, Unreadable } from "./input.ts";
@@ -61,4 +64,16 @@ export function convertAll(
     return [];
   });
   return { envelopes, signals, duplicates, withoutEvents, problems };
+}
+
+// --- internal ---
+
+/** A session's OpenHook envelopes as JSON lines, by time, with everything that is stored of them. */
+export function* envelopeLines(db: Database, stored: StoredSession, text: EnvelopeText): Generator<string> {
+  const rank = (envelope: Envelope): number => ENVELOPE_TYPES.indexOf(envelope.type);
+  const envelopes = eventsOf(db, stored.id).filter(isEnvelope);
+  for (const envelope of envelopes.sort((a, b) => timeMsOf(a) - timeMsOf(b) || rank(a) - rank(b))) {
+    const written = toEnvelope(envelope, { text, level: "full" });
+    if (written !== undefined) yield JSON.stringify(written);
+  }
 }

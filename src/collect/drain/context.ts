@@ -4,7 +4,6 @@ import type { Coverage } from "#core/telemetry/self.ts";
 import type { CaptureContext } from "#store/capture/context.ts";
 import type { LockStep, Progress } from "#store/lock-holder.ts";
 import type { Bridge } from "../bridge/bridge.ts";
-import type { Pruned } from "./pruned.ts";
 
 /** What the caller of a drain provides. */
 export interface DrainDeps extends Pick<CaptureContext, "places" | "loaded" | "agents" | "version" | "now" | "log"> {
@@ -84,3 +83,15 @@ export const emptyReport = (): DrainReport => ({
   hasDestination: false,
   problems: [],
 });
+
+/** What pruning removed. */
+export interface Pruned {
+  readonly sessions: number;
+  readonly rows: number;
+  /** Sessions that are old enough, but not sent or not settled. */
+  readonly kept: number;
+  /** Deleted quarantined payloads. */
+  readonly quarantined: number;
+  /** How much smaller the store's file is. */
+  readonly freedBytes: number;
+}

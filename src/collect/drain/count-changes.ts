@@ -9,7 +9,7 @@ import {
   commitCounts,
   fateCounts,
   mergedChangeCounts,
-} from "#core/telemetry/change-metrics.ts";
+} from "#core/telemetry/changes.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { countsAtLevel, levelOf } from "#store/capture/level.ts";
 import { protectCounts } from "#store/capture/protect.ts";

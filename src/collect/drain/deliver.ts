@@ -35,14 +35,13 @@ import {
 import { clampTimes, markSent } from "#store/pending-streams.ts";
 import { addRejectedPoints, clearMissingPoints } from "#store/rejected-points.ts";
 import { headerReader } from "../bridge/read-headers.ts";
-import { BackendResponses, backendNowMs, isClockOff } from "./backend-clock.ts";
 import { type Circuit, circuitOf, recordDelivery } from "./circuit.ts";
-import { hasNoClockJump } from "./clock-jump.ts";
+import { BackendResponses, backendNowMs, hasNoClockJump, isClockOff } from "./clock.ts";
 import { affectsAllSessions, noteFailure } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { adviceOn } from "./delivery-advice.ts";
 import { deliverySettings, destinationsOf, metricRows, rowAtLevel, rowsOf } from "./delivery-rows.ts";
-import { areMetricsDue } from "./self-gauges.ts";
+import { areMetricsDue } from "./self.ts";
 
 interface DeliverOptions {
   /** The user started the drain: retry backends that failed recently, and spans that were refused, immediately. */

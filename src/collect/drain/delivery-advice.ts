@@ -1,7 +1,7 @@
 import type { OtlpSignal, OtlpSignalSettings } from "#core/model/settings.ts";
 import type { DeliverySummary } from "#send/otlp/deliver.ts";
-import { isEndpointMissing, isRedirect } from "#send/otlp/http-status.ts";
 import { credentialsSetting } from "#send/otlp/provided-headers.ts";
+import { isEndpointMissing, isRedirect } from "#send/otlp/tally.ts";
 
 /**
  * What the user can do about a failed delivery, to be appended to its reason. Empty if there is nothing to add.

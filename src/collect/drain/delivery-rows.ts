@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { otlpSettings } from "#config/otlp.ts";
-import { currentUser } from "#config/repository/person.ts";
+import { currentUser } from "#config/repository/user-settings.ts";
 import type { Destinations, OtlpSettings } from "#core/model/settings.ts";
 import type { MetricPoint } from "#core/model/telemetry.ts";
 import { userAttributes } from "#core/privacy/identity.ts";
@@ -14,11 +14,11 @@ import { instanceId } from "#store/instance.ts";
 import { readMeta, writeMeta } from "#store/meta.ts";
 import { OUTBOX_PARTS, type OutboxPart, type OutboxRow, queuedSpans } from "#store/outbox.ts";
 import { pendingStreams } from "#store/pending-streams.ts";
-import { backendNowMs } from "./backend-clock.ts";
+import { backendNowMs } from "./clock.ts";
 import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { rateLimitGauges } from "./rate-limits.ts";
-import { isSelfStream, selfGauges } from "./self-gauges.ts";
+import { isSelfStream, selfGauges } from "./self.ts";
 
 /** Where the records of this drain are sent. A signal without an endpoint is absent. */
 export function destinationsOf(drain: Drain): Destinations {

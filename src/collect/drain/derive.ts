@@ -14,16 +14,16 @@ import { protectCounts, protectSpan } from "#store/capture/protect.ts";
 import { dropSettledContent } from "#store/content.ts";
 import { openFacts } from "#store/facts.ts";
 import { clearFailures } from "#store/failures.ts";
-import type { StoredSpan } from "#store/put-spans.ts";
 import { expectsTranscript, knownFactsOf } from "#store/sessions/read-session.ts";
 import { unsettledContext } from "#store/sessions/unsettled-context.ts";
 import { sessionById } from "#store/sessions.ts";
 import { settle } from "#store/settle.ts";
+import type { StoredSpan } from "#store/spans.ts";
+import { pipelineResource, withPipeline } from "./ci-job.ts";
 import { type Closed, closedOf, type Unsettled } from "./closed.ts";
 import { notePriceError } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { flatMapped, mapped } from "./iterate.ts";
-import { pipelineResource, withPipeline } from "./pipeline-resource.ts";
 
 export interface DeriveOptions {
   /** Ends an open segment now, for this reason. */

@@ -8,10 +8,9 @@ import { isPacked } from "#store/packed.ts";
 import { keptSessions, type Prunable, prunableSessions, pruneSession } from "#store/prune.ts";
 import { releasePages } from "#store/vacuum.ts";
 import { REASON_SUFFIX } from "../intake/inbox-dirs.ts";
-import { hasNoClockJump } from "./clock-jump.ts";
-import type { Drain } from "./context.ts";
+import { hasNoClockJump } from "./clock.ts";
+import type { Drain, Pruned } from "./context.ts";
 import { deriveSession } from "./derive.ts";
-import type { Pruned } from "./pruned.ts";
 import { readTranscripts } from "./read-transcripts.ts";
 
 /** A prune that a user requested. The daily prune of a drain uses the configured age and a limited time. */

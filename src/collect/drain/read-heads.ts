@@ -1,5 +1,4 @@
-import { findGit, headChangedMs, readHead } from "#config/repository/git-files.ts";
-import { type NewCommit, newCommits } from "#config/repository/head-log.ts";
+import { findGit, headChangedMs, type NewCommit, newCommits, readHead } from "#config/repository/git-files.ts";
 import type { StoredChange } from "#core/model/changes.ts";
 import type { Event } from "#core/model/event-schema.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";

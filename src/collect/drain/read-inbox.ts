@@ -20,11 +20,11 @@ import { isRetried } from "../intake/quarantined.ts";
 import { adapt, refused } from "../payload/adapt.ts";
 import { recordMovedRoots } from "../transcripts/transcript-roots.ts";
 import { agentProcessOf } from "./agent-processes.ts";
+import { recordedPipeline } from "./ci-job.ts";
 import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { originsIn } from "./local-sessions.ts";
-import { recordedPipeline } from "./pipeline-resource.ts";
-import { payloadIncrement, recordSelf } from "./self-counters.ts";
+import { payloadIncrement, recordSelf } from "./self.ts";
 import { reasonSetAside, takeBack } from "./set-aside.ts";
 import { type CountedRefusal, type PayloadBatch, type StorablePayload, storePayloads } from "./store-payloads.ts";
 

@@ -1,7 +1,7 @@
 import { variableFiles } from "#agents/registry.ts";
 import type { Context } from "#config/context.ts";
-import { doubtfulVariables, foldersOfAgents, systemHome } from "#config/doubtful-variables.ts";
 import { placesOf } from "#config/places.ts";
+import { doubtfulVariables, foldersOfAgents, systemHome } from "#config/variables.ts";
 import { suggest } from "#kit/suggest.ts";
 import { startDrain } from "../intake/hook.ts";
 import { allowedNodeOptions, HOOK_FOLDER, HOOK_NODE_OPTIONS, HOOK_STATE } from "../intake/inbox-file.ts";

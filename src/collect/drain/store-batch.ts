@@ -1,8 +1,8 @@
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import type { PartSize, TranscriptBatch } from "#core/model/transcript-reader.ts";
+import { storeContent } from "#store/capture/content.ts";
 import { levelOf } from "#store/capture/level.ts";
 import { limitMemo } from "#store/capture/limit-fields.ts";
-import { storeContent } from "#store/capture/store-content.ts";
 import { hookPromptIds } from "#store/facts.ts";
 import { setPosition } from "#store/positions.ts";
 import { type StoredSession, sessionById, setFork, updateSession } from "#store/sessions.ts";
@@ -11,7 +11,7 @@ import type { Drain } from "./context.ts";
 import { sessionNamed } from "./local-sessions.ts";
 import { addSubagents, makeSubagent } from "./make-subagent.ts";
 import { notedBranches } from "./noted-branches.ts";
-import { lineIncrements, recordSelf, recordUnknownNames } from "./self-counters.ts";
+import { lineIncrements, recordSelf, recordUnknownNames } from "./self.ts";
 import { entriesAtLevel, storeEntries } from "./store-entries.ts";
 
 /**

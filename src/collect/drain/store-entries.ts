@@ -8,16 +8,16 @@ import { modelCallRevision } from "#core/telemetry/metrics.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { reviseTotals, type Totals } from "#core/telemetry/totals.ts";
 import { countsAtLevel, levelOf } from "#store/capture/level.ts";
+import { stripEntryNames } from "#store/capture/names.ts";
 import { hasChangesOff } from "#store/capture/project.ts";
 import { protectCounts, protectEntries } from "#store/capture/protect.ts";
-import { stripEntryNames } from "#store/capture/strip-names.ts";
 import { countFacts } from "#store/counters.ts";
 import { addEntries, type Revision } from "#store/facts.ts";
-import { changeOpenWork } from "#store/open-work.ts";
 import { type RevisedCall, reviseCall } from "#store/revise-call.ts";
 import { changeTotals } from "#store/segments.ts";
 import { sessionFactsOf } from "#store/sessions/read-session.ts";
 import { type StoredSession, sessionById } from "#store/sessions.ts";
+import { changeOpenWork } from "#store/settled-context.ts";
 import type { Drain } from "./context.ts";
 
 /**

@@ -6,24 +6,25 @@ import { cardOf } from "#core/rules/cards.ts";
 import { hasAssignedSessionId, timeMsOf } from "#core/rules/event.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { openAt } from "#core/session/processes.ts";
+import { storeContent } from "#store/capture/content.ts";
 import { levelOf } from "#store/capture/level.ts";
+import { stripEventNames } from "#store/capture/names.ts";
 import { applyProjectSettings } from "#store/capture/project.ts";
 import { protectEvent } from "#store/capture/protect.ts";
-import { storeContent } from "#store/capture/store-content.ts";
-import { stripEventNames } from "#store/capture/strip-names.ts";
 import type { Database } from "#store/database.ts";
 import { addEvents } from "#store/facts.ts";
 import { addToMeta } from "#store/meta.ts";
 import { inRoot, moveEvent, unplacedEvents } from "#store/move-facts.ts";
 import { addLostEvents, markCommitted } from "#store/self.ts";
-import { type Pipeline, setPipeline } from "#store/session-pipeline.ts";
 import { noteAgentProcess } from "#store/session-processes.ts";
 import {
   ensureSession,
+  type Pipeline,
   rootOf,
   type StoredSession,
   sessionsOfProcess,
   setFork,
+  setPipeline,
   setProcess,
   updateSession,
 } from "#store/sessions.ts";
@@ -33,7 +34,7 @@ import type { AgentProcess } from "./agent-processes.ts";
 import type { Drain } from "./context.ts";
 import { inOwnSessions, type Origins } from "./local-sessions.ts";
 import { makeSubagent } from "./make-subagent.ts";
-import { eventIncrement, payloadIncrement, recordSelf, recordUnknownNames } from "./self-counters.ts";
+import { eventIncrement, payloadIncrement, recordSelf, recordUnknownNames } from "./self.ts";
 import { storeEntries } from "./store-entries.ts";
 
 /** An adapted payload. */

@@ -5,7 +5,7 @@ import type { Redact } from "#core/privacy/redact.ts";
 import { isPlain, limitName, limitPath } from "#core/rules/limits.ts";
 import { PATH_MEMBERS } from "#kit/objects.ts";
 import { limitEntries, limitedId } from "#store/capture/limit-fields.ts";
-import { storedWrites, withStoredWrites } from "#store/capture/written-files.ts";
+import { storedWrites, withStoredWrites } from "#store/capture/protect.ts";
 
 /** Makes facts fit to be stored: within limits, and without secrets in names. */
 export interface Clean {

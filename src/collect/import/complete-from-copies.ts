@@ -5,7 +5,7 @@ import { changeTimes } from "#store/changes.ts";
 import { completeFromCopy } from "#store/facts.ts";
 import { ownerOf } from "#store/owners.ts";
 import { packedFacts, packedOwners, putPacked, readerOf, takePacked } from "#store/packed.ts";
-import { packedUsage } from "#store/packed-prices.ts";
+import { packedUsage } from "#store/packed-rows.ts";
 import { sessionById } from "#store/sessions.ts";
 import type { Drain } from "../drain/context.ts";
 import { applyRevisions } from "../drain/store-entries.ts";

@@ -8,6 +8,7 @@ import { withDrainLock } from "#store/lock.ts";
 import { lockOf } from "#store/lock-holder.ts";
 import { queuedCount } from "#store/outbox.ts";
 import { removePositions } from "#store/positions.ts";
+import { numbers } from "#store/rows.ts";
 import { sessionById } from "#store/sessions.ts";
 import { NO_BRIDGE } from "../bridge/bridge.ts";
 import { type Drain, type DrainDeps, emptyReport } from "../drain/context.ts";
@@ -92,13 +93,13 @@ const SPANS_PER_DELIVERY = 5_000;
 const DAY_MS = 86_400_000;
 
 const sessionsToExport = (db: Database, { agents, sinceMs }: ExportOptions): readonly number[] =>
-  db
-    .prepare(
-      `SELECT s.id FROM sessions s JOIN packed p ON p.session = s.id
+  numbers(
+    db,
+    `SELECT s.id FROM sessions s JOIN packed p ON p.session = s.id
        WHERE s.last_ms >= ? AND s.source IN (SELECT value FROM json_each(?)) ORDER BY s.first_ms, s.id`,
-    )
-    .all(sinceMs ?? Number.MIN_SAFE_INTEGER, JSON.stringify(agents))
-    .map((row) => Number(row["id"]));
+    sinceMs ?? Number.MIN_SAFE_INTEGER,
+    JSON.stringify(agents),
+  );
 
 const isPast = ({ db, loaded, now }: Drain, number: number): boolean =>
   sessionById(db, number).lastMs < now() - loaded.config.store.retentionDays * DAY_MS;

@@ -1,7 +1,7 @@
 import { callPrice, pricesInUse, takePriceError } from "#core/telemetry/cost.ts";
 import { hasPriceErrors } from "#store/failures.ts";
 import { PRICES_TRIED, readMeta, writeMeta } from "#store/meta.ts";
-import { packedWithoutPrice } from "#store/packed-prices.ts";
+import { packedWithoutPrice } from "#store/packed-rows.ts";
 import { learnPrices, sessionsWithoutPrice } from "#store/revise-call.ts";
 import { sessionFactsOf } from "#store/sessions/read-session.ts";
 import { sessionById } from "#store/sessions.ts";

@@ -9,18 +9,18 @@ import { mergeEntries } from "#core/rules/merge.ts";
 import { digestOf } from "#kit/digest.ts";
 import { messageOf } from "#kit/errors.ts";
 import { levelOf } from "#store/capture/level.ts";
+import { stripEntryNames } from "#store/capture/names.ts";
 import {
   applyProjectSettings,
   hasChangesOff,
   hasProjectSettings,
   loadProjectSettings,
 } from "#store/capture/project.ts";
-import { stripEntryNames } from "#store/capture/strip-names.ts";
 import { changeTimes, hasLaterCommits } from "#store/changes.ts";
 import { setLocalIds } from "#store/local-sessions.ts";
 import { ownedKeyOf, ownerOf, owners } from "#store/owners.ts";
 import { isPacked, markWhole, ownedDigests, packedOwners, takePacked, tornSessions } from "#store/packed.ts";
-import { packedUsage } from "#store/packed-prices.ts";
+import { packedUsage } from "#store/packed-rows.ts";
 import { setPositions } from "#store/positions.ts";
 import { hasPrunedFacts, isPrunedFact } from "#store/pruned-facts.ts";
 import { findDamage } from "#store/salvage.lazy.ts";
@@ -28,15 +28,14 @@ import { addSession, ensureSession, type StoredSession, updateSession } from "#s
 import { affectsAllSessions } from "../drain/contain.ts";
 import type { Drain } from "../drain/context.ts";
 import { addSubagents } from "../drain/make-subagent.ts";
-import { lineIncrements, recordSelf, recordUnknownNames } from "../drain/self-counters.ts";
+import { lineIncrements, recordSelf, recordUnknownNames } from "../drain/self.ts";
 import { unknownRecordKinds } from "../payload/drift.ts";
-import { BranchTickets } from "./branch-tickets.ts";
+import { BranchTickets } from "./changes.ts";
 import { completeFromCopies } from "./complete-from-copies.ts";
 import { DigestSet, keysFor, recordDigests } from "./digest-set.ts";
 import { ImportCommit } from "./import-commit.ts";
 import { pack } from "./pack.lazy.ts";
-import type { Unpriced } from "./price.ts";
-import { type KnownSums, pricedInStore } from "./price.ts";
+import { type KnownSums, pricedInStore, type Unpriced } from "./price.ts";
 import { packOptions, type ReadResult, type ReadTask, type SessionRead, timesOf } from "./read.ts";
 import { rebuildSums } from "./rebuild-sums.ts";
 import { Repositories } from "./repositories.ts";

@@ -3,15 +3,15 @@ import { decodeTables, encodeTables } from "#core/packed/fact-columns.ts";
 import { CALL, type FactTables } from "#core/packed/fact-tables.ts";
 import { withoutDuplicateAnswers } from "#core/rules/duplicate-answers.ts";
 import { putEntry } from "#core/rules/put-facts.ts";
-import { buildPacked } from "#core/session/build-packed.ts";
+import { buildPacked } from "#core/session/build.ts";
 import { segmentTotals } from "#core/telemetry/totals.ts";
 import { coveredMs } from "#kit/numbers.ts";
 import type { Clean } from "./clean-entries.ts";
 import { recordDigests } from "./digest-set.ts";
+import { sumsOf } from "./packed-sums.ts";
 import type { PackOptions, Unpriced } from "./price.ts";
 import { RowSink } from "./row-sink.ts";
 import { sumsOfRows } from "./row-sums.ts";
-import { sumsOf } from "./sums.ts";
 
 /**
  * Packs a whole session as one value, with its sums.

@@ -1,7 +1,7 @@
 import { cardOf } from "#core/rules/cards.ts";
 import { changeTimes } from "#store/changes.ts";
 import { packedBody, putPacked, readerOf, takePacked } from "#store/packed.ts";
-import { packedUsage } from "#store/packed-prices.ts";
+import { packedUsage } from "#store/packed-rows.ts";
 import { sessionById } from "#store/sessions.ts";
 import type { Drain } from "../drain/context.ts";
 import { pack } from "./pack.lazy.ts";

@@ -18,7 +18,7 @@ import { mergeEntries } from "#core/rules/merge.ts";
 import { BranchTrack, withPullBranches } from "#core/session/branch-track.ts";
 import { digester } from "#kit/digest.ts";
 import { defined } from "#kit/objects.ts";
-import { CallChanges } from "./call-changes.ts";
+import { CallChanges } from "./changes.ts";
 import type { Clean } from "./clean-entries.ts";
 import { mergeRow } from "./row-merge.ts";
 

@@ -6,10 +6,9 @@ import { CALL, type FactTables } from "#core/packed/fact-tables.ts";
 import { END_REASONS } from "#core/session/idle-end-reason.ts";
 import { type Totals, totalsOf } from "#core/telemetry/totals.ts";
 import { coveredMs } from "#kit/numbers.ts";
-import { PackedSums } from "./packed-sums.ts";
+import { PackedSums, PricedCalls } from "./packed-sums.ts";
 import type { PackOptions, Unpriced } from "./price.ts";
 import { type RowRun, type RowTool, runsOf } from "./row-runs.ts";
-import { PricedCalls } from "./sums.ts";
 
 /**
  * The sums of a session's rows: the same as the sums of what `buildSession` builds, without building it.

@@ -49,6 +49,62 @@ export function printImport({ report, agents, names, isDryRun, sent, next }: Imp
   printLines(context, lines);
 }
 
+/** The result of `openhook-otel import --json`. */
+export const importJson = (report: ImportReport, isDryRun: boolean, sent: Exported | undefined) => ({
+  dry_run: isDryRun,
+  stopped: report.isStopped,
+  seconds: report.tookMs / 1000,
+  agents: Object.fromEntries(
+    [...report.agents].map(([source, sums]) => [
+      source,
+      {
+        found: sums.found,
+        imported: sums.imported,
+        again: sums.again,
+        unchanged: sums.unchanged,
+        from_hooks: sums.fromHooks,
+        older: sums.older,
+        left_out: sums.leftOut,
+        failed: sums.failed,
+        unfinished_files: sums.unfinished,
+        bytes: sums.bytes,
+      },
+    ]),
+  ),
+  exported:
+    sent === undefined
+      ? null
+      : {
+          sessions: sent.sessions,
+          spans: sent.spans,
+          sent: sent.sent,
+          waiting: sent.queued,
+          beyond_retention: sent.beyondRetention,
+        },
+  problems: [...new Set([...report.problems, ...(sent?.problems ?? [])])],
+});
+
+/** What an import would read. */
+interface PastSessions {
+  readonly sessions: number;
+  readonly bytes: number;
+  /** Titles of the agents that have some. */
+  readonly agents: readonly string[];
+}
+
+/** @param report of a dry run; `undefined` counts as nothing found */
+export function pastSessions(report: ImportReport | undefined, agents: readonly Agent[]): PastSessions {
+  const found = agents.flatMap(({ source, title }) => {
+    const { imported = 0, bytes = 0 } = report?.agents.get(source) ?? {};
+    return imported > 0 ? [{ title, imported, bytes }] : [];
+  });
+  return {
+    sessions: found.reduce((sum, { imported }) => sum + imported, 0),
+    bytes: found.reduce((sum, { bytes }) => sum + bytes, 0),
+    agents: found.map(({ title }) => title),
+  };
+}
+
 // --- internal ---
 
 const MAX_PROBLEMS = 10;

@@ -7,7 +7,7 @@ import type { FileWrite } from "#core/model/file-write.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { limitPath } from "#core/rules/limits.ts";
 import { defined } from "#kit/objects.ts";
-import { absolutePath, MAX_WRITES } from "#store/capture/written-files.ts";
+import { absolutePath, MAX_WRITES } from "#store/capture/protect.ts";
 import { isFileWrite } from "./valid-facts.lazy.ts";
 
 type WriteEvent = Extract<Envelope, { type: "file.write" }>;

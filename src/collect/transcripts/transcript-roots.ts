@@ -6,6 +6,7 @@ import type { Event } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { TranscriptReader } from "#core/model/transcript-reader.ts";
 import { cardOf } from "#core/rules/cards.ts";
+import { suggest } from "#kit/suggest.ts";
 import type { Database } from "#store/database.ts";
 import { metaKeys, readMeta, writeMeta } from "#store/meta.ts";
 
@@ -61,7 +62,7 @@ export function rootsWithMoved(
 }
 
 /** The folders in the user's settings. */
-export const configuredFolders = ({ config }: LoadedConfig): readonly string[] =>
+const configuredFolders = ({ config }: LoadedConfig): readonly string[] =>
   (config.transcripts.folders ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
 
 /** The folders of agents that `recordMovedRoots` stored, by source. */
@@ -74,6 +75,22 @@ export const movedRootsOf = (db: Database, sources: Iterable<string>): MovedRoot
 /** The agents with transcript folders that `recordMovedRoots` stored. */
 export const sourcesWithMovedRoots = (db: Database): readonly string[] =>
   metaKeys(db, keyOf("")).map((key) => key.slice(keyOf("").length));
+
+/**
+ * The command that allows the folders of these transcripts. It names the folders that are allowed already too, because the setting
+ * replaces them.
+ *
+ * @returns `undefined` if no folder can be allowed: it is the home folder or above it
+ */
+export function allowCommand(
+  { loaded, places }: { readonly loaded: LoadedConfig; readonly places: Pick<Places, "home"> },
+  paths: readonly string[],
+): string | undefined {
+  const folders = paths.map((path) => dirname(path)).filter((folder) => isNameable(folder, places.home));
+  if (folders.length === 0) return undefined;
+  const all = [...new Set([...configuredFolders(loaded), ...folders])].join(delimiter);
+  return suggest(`config set transcripts.folders ${word(all)}`);
+}
 
 // --- internal ---
 
@@ -103,7 +120,7 @@ const hasMovedFolders = ({ places }: Pick<RootsDeps, "places">, { env }: IntakeF
   Object.entries(env).some(([name, value]) => (name === "HOME" ? value !== places.home : true));
 
 /** False for the root directory, the home folder and folders above it: they would allow reading any file. */
-export function isAcceptableRoot(root: string, home: string): boolean {
+function isAcceptableRoot(root: string, home: string): boolean {
   if (!isAbsolute(root) || root.length > MAX_ROOT_CHARACTERS || /[\0\n]/.test(root)) return false;
   const folder = resolve(root);
   for (let above = resolve(home); ; above = dirname(above)) {
@@ -113,3 +130,11 @@ export function isAcceptableRoot(root: string, home: string): boolean {
   return folder !== dirname(folder);
 }
 const MAX_ROOT_CHARACTERS = 4096;
+
+const isNameable = (folder: string, home: string): boolean =>
+  isAcceptableRoot(folder, home) && !folder.includes(delimiter) && !/[\p{Cc}\p{Cf}]/u.test(folder);
+
+function word(text: string): string {
+  if (/^[\w@%+=:,./\\-]+$/.test(text)) return text;
+  return delimiter === ";" ? `"${text}"` : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -2,10 +2,9 @@ import { spawn } from "node:child_process";
 import { isAbsolute, join } from "node:path";
 import { variableFiles } from "#agents/registry.ts";
 import type { Context } from "#config/context.ts";
-import { foldersOfAgents, systemHome } from "#config/doubtful-variables.ts";
-import { isProgram } from "#config/is-program.ts";
 import { loadConfig } from "#config/load.ts";
-import { namedByRepositories, type RepositoryPlaces } from "#config/repository-variables.ts";
+import { isProgram } from "#config/programs.ts";
+import { foldersOfAgents, namedByRepositories, type RepositoryPlaces, systemHome } from "#config/variables.ts";
 import { safeText } from "#kit/safe-output.ts";
 
 /**

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import type { Context } from "#config/context.ts";
-import { lastingNode } from "#config/lasting-node.ts";
+import { lastingNode, programName } from "#config/own-program.ts";
 import { homeDirectory, placesOf } from "#config/places.ts";
-import { programName } from "#config/program-name.ts";
 import { UserError } from "#kit/errors.ts";
 import { isCiLog, safeOutput, safeText } from "#kit/safe-output.ts";
 import { setProgramName } from "#kit/suggest.ts";

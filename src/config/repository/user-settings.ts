@@ -1,4 +1,5 @@
 import { readdir } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { readSmall } from "#kit/open.ts";
 import { type GitSetting, parseGitConfig } from "./git-config.ts";
@@ -36,6 +37,25 @@ export async function sshHostName(host: string, home: string): Promise<string | 
     else if (isMeant && /^hostname$/i.test(keyword) && words[0] !== undefined) return words[0].replaceAll("%h", host);
   }
   return undefined;
+}
+
+/**
+ * The user of this machine: `user.email` from the user's own git settings, and the operating system's user name. Not from a
+ * repository, whose files others can write, nor from the environment, which the agent sets.
+ *
+ * @throws never
+ */
+export async function currentUser(home: string) {
+  // As in git, the last value applies
+  const email = (await userGitSettings(home)).findLast(
+    ({ section, subsection, key, value }) =>
+      section === "user" && subsection === undefined && key === "email" && value !== "",
+  )?.value;
+  const name = systemName();
+  return {
+    ...(email !== undefined && email.length <= MAX_CHARACTERS && { email }),
+    ...(name !== undefined && { name }),
+  };
 }
 
 // --- internal ---
@@ -124,5 +144,17 @@ async function textOf(path: string): Promise<string> {
     return (await readSmall(path, MAX_BYTES, undefined))?.bytes.toString("utf8") ?? "";
   } catch {
     return "";
+  }
+}
+
+/** The longest address that SMTP allows. */
+const MAX_CHARACTERS = 254;
+
+function systemName(): string | undefined {
+  try {
+    return userInfo().username;
+  } catch {
+    // In a container the user may have no name
+    return undefined;
   }
 }

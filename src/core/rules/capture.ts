@@ -1,5 +1,4 @@
-import type { CaptureLevel } from "../model/capture.ts";
-import { CAPTURE_LEVELS } from "../model/capture.ts";
+import { CAPTURE_LEVELS, type CaptureLevel } from "../model/capture.ts";
 
 /** Whether a level is at least as open as another. */
 export const isAtLeast = (level: CaptureLevel, other: CaptureLevel): boolean =>

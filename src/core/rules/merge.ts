@@ -1,5 +1,4 @@
-import type { Writable } from "#kit/objects.ts";
-import { defined } from "#kit/objects.ts";
+import { defined, type Writable } from "#kit/objects.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../model/transcript.ts";
 import { isWholeUsage } from "./calls.ts";
 import { isChangeFact } from "./change-facts.ts";

@@ -2,16 +2,15 @@ import { defined } from "#kit/objects.ts";
 import type { Event } from "../model/event-schema.ts";
 import type { RunKind, SessionContext } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
-import { isLostCall, isSingleCall, lostCallIn } from "../rules/calls.ts";
+import { isLostCall, isSingleCall, lostCallIn, withoutKnownCalls } from "../rules/calls.ts";
 import { timeMsOf } from "../rules/event.ts";
 import { extrasOf } from "../rules/extras.lazy.ts";
-import { withoutKnownCalls } from "../rules/removed-calls.ts";
 import { runKey } from "../rules/segments.ts";
 import { type Bin, binOf, firstMs, isEmpty, namedTurnKey } from "./bins.ts";
 import { byOrder, type Draft, partKey, startsSubagent, subagentDraft, turnDraft } from "./drafts.ts";
 import type { PairedTool } from "./pair.ts";
 import { type JoinedPrompt, joinPrompts, NO_PROMPT } from "./prompts.ts";
-import { SubagentParents } from "./subagent-parents.ts";
+import { SubagentParents } from "./subagent.ts";
 
 export interface Drafts {
   readonly turns: readonly Draft[];

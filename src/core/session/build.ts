@@ -2,13 +2,17 @@ import { defined } from "#kit/objects.ts";
 import type { Event } from "../model/event-schema.ts";
 import {
   type Compaction,
+  ENDED_IDLE,
+  NOTHING_SETTLED,
   type Segment,
   type Session,
+  type SessionFacts,
   type SessionInput,
   SUPERSEDED,
   type Subagent,
   type Turn,
 } from "../model/session.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
 import { isWholeUsage, lastCallOf } from "../rules/calls.ts";
 import { isChangeFact } from "../rules/change-facts.ts";
 import { timeMsOf } from "../rules/event.ts";
@@ -18,11 +22,10 @@ import { assign, type Drafts } from "./assign.ts";
 import { baseKey, type Draft } from "./drafts.ts";
 import { finishedPartsOf, type OpenRun, PART_LIMITS, withSettledWork } from "./finished-part.ts";
 import { idleEndReason } from "./idle-end-reason.ts";
-import { isFromTranscript } from "./lost-call.ts";
 import { type PairedTool, pairTools } from "./pair.ts";
 import { PlacedSegments } from "./placed-segments.ts";
 import { endingSegmentOf, inLaterSegment, toSubagent } from "./subagent.ts";
-import { toTurn } from "./turn.ts";
+import { isFromTranscript, toTurn } from "./turn.ts";
 import { withWrittenFiles } from "./written-files.ts";
 
 /**
@@ -81,6 +84,14 @@ export function stopsOfSubagents(events: readonly Event[]): readonly string[] {
     return at === -1 ? [] : stops.splice(at, 1).map(({ id }) => id);
   });
 }
+
+/** Builds a past session from its transcript entries alone. Pure; see `buildSession`. */
+export const buildPacked = (
+  facts: SessionFacts,
+  entries: readonly TranscriptEntry[],
+  expectsTranscript: boolean,
+): Session =>
+  buildSession({ facts, events: [], entries, context: NOTHING_SETTLED, expectsTranscript, endIdle: ENDED_IDLE });
 
 // --- internal ---
 

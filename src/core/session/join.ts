@@ -5,7 +5,6 @@ import { timeMsOf } from "../rules/event.ts";
 import { extrasOf } from "../rules/extras.lazy.ts";
 import { isCategory } from "../rules/names.ts";
 import { isAssignedCallId, isCutOff, processStarts } from "./assign-call-ids.ts";
-import { nearestPairs } from "./nearest.ts";
 
 /**
  * Finds calls that hooks and transcript report under different ids, because only one of them has the agent's id. They are
@@ -64,6 +63,28 @@ export const matchKeyOf = (
   givenId === undefined
     ? JSON.stringify([name === undefined || isCategory(name) ? "" : name, digest ?? ""])
     : JSON.stringify([givenId]);
+
+/** Ids of two facts that may report the same thing. */
+interface Candidate {
+  readonly a: string;
+  readonly b: string;
+  readonly apartMs: number;
+  /** Breaks ties at equal distance. @default the order given */
+  readonly order?: number;
+}
+
+/** Pairs of ids, each id used once, nearest in time first. */
+export function nearestPairs(candidates: readonly Candidate[]): ReadonlyMap<string, string> {
+  const sorted = candidates.toSorted((x, y) => x.apartMs - y.apartMs || (x.order ?? 0) - (y.order ?? 0));
+  const pairs = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const { a, b } of sorted) {
+    if (pairs.has(a) || taken.has(b)) continue;
+    pairs.set(a, b);
+    taken.add(b);
+  }
+  return pairs;
+}
 
 // --- internal ---
 

@@ -1,12 +1,13 @@
 import { maxOf, minOf } from "#kit/numbers.ts";
 import { defined } from "#kit/objects.ts";
-import type { Segment, SessionInput, Turn } from "../model/session.ts";
-import { lastCallOf } from "../rules/calls.ts";
+import type { ModelCall } from "../model/model-call.ts";
+import type { Segment, SessionInput, SettledTurn, Turn } from "../model/session.ts";
+import { isLostCall, lastCallOf, lostCallKey } from "../rules/calls.ts";
 import { timeMsOf } from "../rules/event.ts";
 import { extrasOf } from "../rules/extras.lazy.ts";
-import { type Draft, exportedKeyOf, isLatePart } from "./drafts.ts";
-import { withLostCall } from "./lost-call.ts";
+import { baseKey, type Draft, exportedKeyOf, isLatePart } from "./drafts.ts";
 import { finishTool, isLeftOpen } from "./pair.ts";
+import { NO_PROMPT } from "./prompts.ts";
 
 /** @param isSuperseded the agent has started to work on a later prompt */
 export function toTurn(draft: Draft, segment: Segment | undefined, isSuperseded: boolean, input: SessionInput): Turn {
@@ -45,6 +46,20 @@ export function toTurn(draft: Draft, segment: Segment | undefined, isSuperseded:
     isLate: isLatePart(draft, segment),
   });
 }
+
+/**
+ * The model calls of a turn of an agent that writes a call after its tools. If it was killed in a tool, the call is added, without usage:
+ * its prompt is in the transcript, and the tool's call is not. A request that failed was not lost.
+ */
+function withLostCall(draft: Draft, input: SessionInput, end: "failed" | "killed" | "other"): readonly ModelCall[] {
+  const { modelCalls } = draft;
+  if (end === "failed") return modelCalls.filter(({ key }) => !isLostCall(key));
+  return end === "killed" ? [...modelCalls, ...lostCallOf(draft, input)] : modelCalls;
+}
+
+/** Whether a settled turn's prompt came from the transcript. */
+export const isFromTranscript = ([key, { hookOnly }]: readonly [string, SettledTurn]): boolean =>
+  key !== NO_PROMPT && hookOnly !== true;
 
 // --- internal ---
 
@@ -109,4 +124,17 @@ function stateOf(
   const isImpliedEnd = closed && endedNormally && facts.reportsNoTurnEnds === true;
   if (!hasOpenCall && (hasFinalAnswer || isImpliedEnd)) return "ended";
   return closed ? "unfinished" : "open";
+}
+
+function lostCallOf(draft: Draft, { facts, entries, context }: SessionInput): readonly ModelCall[] {
+  const tool = draft.toolCalls.find(({ isUnwritten }) => isUnwritten === true);
+  if (facts.writesAfterTools !== true || tool === undefined) return [];
+  const turnKey = baseKey(draft.key);
+  const settled = context.turns.get(turnKey);
+  const isWritten =
+    (settled !== undefined && isFromTranscript([turnKey, settled])) ||
+    entries.some((e) => e.kind === "prompt" && (e.promptKey ?? e.key) === turnKey);
+  if (!isWritten || draft.modelCalls.some(({ key }) => isLostCall(key))) return [];
+  const { startMs } = tool;
+  return [{ key: lostCallKey(draft.key), startMs, endMs: startMs, complete: false }];
 }

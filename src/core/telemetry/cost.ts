@@ -4,8 +4,7 @@ import type { ModelCall } from "../model/model-call.ts";
 import type { Price, PricedUsage, PriceList } from "../model/price-list.ts";
 import { isWholeUsage } from "../rules/calls.ts";
 import { withLifetimesInWrites } from "../rules/limits.ts";
-import { ownListOf, ownPrices } from "../rules/own-prices.ts";
-import { priceOf } from "../rules/price.ts";
+import { ownListOf, ownPrices, priceOf } from "../rules/price.ts";
 import { tableList } from "./rates.ts";
 
 /** The version of the price table and the day on which it was published; a test fails if another version is installed. */

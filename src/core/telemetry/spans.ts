@@ -1,9 +1,9 @@
 import type { ModelCall } from "../model/model-call.ts";
 import type { Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
+import type { LedTo } from "./changes.ts";
 import { callPrice } from "./cost.ts";
 import { type SpanSubject, spanIdOf, traceIdOf, worldIdOf } from "./ids.ts";
-import type { LedTo } from "./led-to.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
 import {

@@ -1,6 +1,6 @@
-import { type CertificateFact, certificatesIn, validity } from "./certificate.ts";
 import { shownUrl } from "./shown-url.ts";
 import type { TlsFiles } from "./tls-files.ts";
+import { type CertificateFact, certificatesIn, validity } from "./tls-files.ts";
 
 /** Why there was no response, and what the user can do about it if the cause is clear. */
 export interface NetworkFailure {

@@ -1,5 +1,5 @@
 import type { ExportOutcome } from "#core/model/settings.ts";
-import { isEndpointMissing } from "./http-status.ts";
+import { defined } from "#kit/objects.ts";
 
 /** The outcome for the rows of one request. */
 export interface Delivery {
@@ -132,27 +132,31 @@ export class Tally {
 
   summary(): DeliverySummary {
     const kept = this.#firstKept;
-    const remedy = kept?.status === "retry" ? kept.remedy : undefined;
-    const reason = kept?.reason ?? this.#rejectedReason ?? this.#oversizedReason;
-    return {
+    return defined<DeliverySummary>({
       sent: this.#sent,
       rejected: this.#rejected,
       oversized: this.#oversized,
       kept: this.#kept,
-      ...(reason !== undefined && { reason }),
-      ...(this.#remark !== undefined && { remark: this.#remark }),
-      ...(this.#afterMs !== undefined && { afterMs: this.#afterMs }),
-      ...(this.#stopped !== undefined && { stopped: this.#stopped }),
-      ...(kept?.httpStatus !== undefined && { httpStatus: kept.httpStatus }),
-      ...(kept !== undefined && mayBeTooLarge(kept) && { mayBeSize: true }),
-      ...(remedy !== undefined && { remedy }),
-    };
+      reason: kept?.reason ?? this.#rejectedReason ?? this.#oversizedReason,
+      remark: this.#remark,
+      afterMs: this.#afterMs,
+      stopped: this.#stopped,
+      httpStatus: kept?.httpStatus,
+      mayBeSize: kept !== undefined && mayBeTooLarge(kept) ? true : undefined,
+      remedy: kept?.status === "retry" ? kept.remedy : undefined,
+    });
   }
 }
 
 /** The number of rejected records, at most `records`: a backend may count differently. */
 export const rejectedOf = (outcome: ExportOutcome, records: number): number =>
   outcome.status === "ok" ? Math.min(outcome.rejected, records) : 0;
+
+/** Whether the status means that the address has no endpoint for this signal. */
+export const isEndpointMissing = (httpStatus: number | undefined): boolean => httpStatus === 404 || httpStatus === 405;
+
+/** Whether the status redirects to another address. */
+export const isRedirect = (httpStatus = 0): boolean => httpStatus >= 300 && httpStatus < 400;
 
 // --- internal ---
 

@@ -22,8 +22,7 @@ import { makeSpareFiles } from "#store/spare-files.ts";
 import { readHookConf } from "./hook-conf.ts";
 import { folderOf, installCopy, isCopy, noteChosen } from "./installed-copy.ts";
 import { copiesIn, removeCopies, removeOldCopies } from "./old-copies.ts";
-import { posixArgs, posixLine, quoted } from "./posix-line.ts";
-import { shortPath } from "./short-path.ts";
+import { posixArgs, posixLine, quoted, shortPath } from "./posix-line.ts";
 import { refuseSudo } from "./sudo.ts";
 import { wrappedPrograms, wrapperPathOf, wrapperProgram } from "./wrappers.ts";
 

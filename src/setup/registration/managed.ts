@@ -20,9 +20,8 @@ import {
   managedMachine,
   pathsOf,
 } from "./managed-places.ts";
-import { posixArgs, posixLine, word } from "./posix-line.ts";
-import { type AgentLookup, edited, readSettingsFiles } from "./settings-edit.ts";
-import { shortPath } from "./short-path.ts";
+import { posixArgs, posixLine, shortPath, word } from "./posix-line.ts";
+import { type AgentLookup, edited, readSettingsFiles } from "./settings.ts";
 
 /** An agent with a place for an administrator's hooks, and the file there. */
 export interface ManagedFile {

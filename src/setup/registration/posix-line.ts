@@ -1,8 +1,12 @@
+import { spawnSync } from "node:child_process";
+import { realpathSync } from "node:fs";
 import { basename } from "node:path";
 import { readIfThere, startIfThere } from "#agents/shared/settings/project-line.ts";
 import { isOurCommand } from "#agents/shared/settings/settings.ts";
+import type { Context } from "#config/context.ts";
 import type { HookCommand } from "#core/model/installer.ts";
 import { UserError } from "#kit/errors.ts";
+import { systemProgram } from "#kit/system-program.ts";
 
 /**
  * The command line of hooks on Linux and macOS. Several agents run it in the shell that the user chose, and some do not document which,
@@ -51,6 +55,21 @@ export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''"
 /** One word of such a command line. */
 export const word = (text: string): string => (/^[\w.:/-]+$/.test(text) ? text : quoted(text));
 
+/**
+ * Windows' short name for a path with blanks, such as `C:\PROGRA~1\nodejs\node.exe`: a hook's line cannot begin with quotes, and cmd
+ * searches a bare `node` in the current folder first, which is somebody's repository.
+ *
+ * @returns the path itself if it needs no other name, or if its disk has none
+ */
+export function shortPath(path: string, { platform, env }: Pick<Context, "platform" | "env">): string {
+  if (platform !== "win32" || !path.includes(" ") || /["%^!]/.test(path)) return path;
+  const known = found.get(path);
+  if (known !== undefined) return known;
+  const short = shortNameOf(path, env) ?? path;
+  found.set(path, short);
+  return short;
+}
+
 // --- internal ---
 
 /** Whether a shell also has sh's `set`, `.` and parameters. */
@@ -62,3 +81,26 @@ const isLikeSh = (shell: string | undefined): boolean =>
   shell === undefined || shell === "" || LIKE_SH.test(basename(shell));
 
 const LIKE_SH = /^-?(?:r?bash|[rlp]?zsh|r?(?:m|ok|lok|pd)?ksh(?:93)?|d?ash|sh|yash|busybox|fish|t?csh)(?:-[\d.]+)?$/;
+
+const found = new Map<string, string>();
+
+/** Only cmd gives it without more programs. */
+function shortNameOf(path: string, env: Context["env"]): string | undefined {
+  const line = `for %I in ("${path}") do @echo %~sI`;
+  const { stdout } = spawnSync(systemProgram("cmd.exe", env), ["/d", "/c", line], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+    timeout: CMD_MS,
+    windowsHide: true,
+    windowsVerbatimArguments: true,
+  });
+  try {
+    // A name that the console wrote in other characters leads nowhere
+    const short = stdout.trim();
+    return realpathSync.native(short) === realpathSync.native(path) ? short : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const CMD_MS = 5000;

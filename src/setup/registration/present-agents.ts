@@ -9,7 +9,7 @@ import {
   readSettingsFiles,
   type Scope,
   targetOf,
-} from "./settings-edit.ts";
+} from "./settings.ts";
 
 /** Code of the error when no supported agent is installed. */
 export const NO_AGENT_FOUND = "E_NO_AGENT";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { readFileIfAny } from "#config/files.ts";
+import { readdir, readFile, rmdir } from "node:fs/promises";
+import { dirname, isAbsolute, join, normalize } from "node:path";
+import * as z from "zod";
+import { readFileIfAny, removeFile, writeFileAtomic } from "#config/files.ts";
 import { UserError } from "#kit/errors.ts";
-import type { StackRecord } from "./record.ts";
 
 /** The changes that bring a folder up to date with the shipped files. Paths are relative to it. */
 export interface StackPlan {
@@ -73,7 +73,52 @@ export async function planOf(
   return plan;
 }
 
+/** The files that this program wrote to a stack's folder, to distinguish them from the user's. */
+const StackRecord = z.object({
+  /** SHA-256 by path, relative to the folder. */
+  files: z.record(z.string().refine(isInside), z.string()),
+  /** Present if this command set `otlp.endpoint`: the user's value before, `null` for none. */
+  endpoint: z.object({ before: z.string().nullable() }).optional(),
+});
+export type StackRecord = z.infer<typeof StackRecord>;
+
+/** @returns `undefined` where there is none @throws UserError for a damaged record, because the files' origin is then unknown */
+export async function readRecord(folder: string): Promise<StackRecord | undefined> {
+  const path = recordPathOf(folder);
+  const bytes = await readFileIfAny(path);
+  if (bytes === undefined) return undefined;
+  try {
+    return StackRecord.parse(JSON.parse(bytes.toString("utf8")));
+  } catch (error) {
+    throw new UserError("E_RECORD", `${path} is damaged: remove it, and run the command again with --force`, 1, {
+      cause: error,
+    });
+  }
+}
+
+/** Writes and removes the files of a plan, then writes the record. @param endpoint as in the record @throws FileError */
+export async function writeStack(plan: StackPlan, endpoint: StackRecord["endpoint"]): Promise<void> {
+  const { folder, writes, removes, digests } = plan;
+  for (const { path, content } of writes) {
+    const target = join(folder, path);
+    // Containers run as other users and must be able to read them
+    await writeFileAtomic(target, content, { mode: 0o644, forceMode: true, dirMode: 0o755 });
+  }
+  for (const path of removes) await removeFile(join(folder, path));
+  const record = `${JSON.stringify({ files: digests, endpoint }, null, 2)}\n`;
+  await writeFileAtomic(recordPathOf(folder), record, { mode: 0o644, dirMode: 0o755 });
+}
+
+/** Removes files of the stack, its record, and folders that are empty then. @throws FileError */
+export async function removeStack(folder: string, paths: readonly string[]): Promise<void> {
+  for (const path of paths) await removeFile(join(folder, path));
+  await removeFile(recordPathOf(folder));
+  await removeEmptyFolders(folder, paths);
+}
+
 // --- internal ---
+
+const recordPathOf = (folder: string): string => join(folder, ".openhook-otel-stack.json");
 
 const NO_WRITES: StackPlan["writes"] = [];
 const NO_PATHS: readonly string[] = [];
@@ -102,3 +147,18 @@ const missing = (folder: string, cause?: unknown): UserError =>
   });
 
 const digestOf = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex");
+
+/** Rejects paths outside of the folder: only files in it may be removed. */
+function isInside(path: string): boolean {
+  return !isAbsolute(path) && !normalize(path).startsWith("..");
+}
+
+/** Folders of removed files, the deepest first, as long as they are empty. */
+async function removeEmptyFolders(folder: string, removed: readonly string[]): Promise<void> {
+  const folders = new Set<string>([folder]);
+  for (const path of removed) {
+    for (let at = dirname(join(folder, path)); at.startsWith(folder) && at !== folder; at = dirname(at))
+      folders.add(at);
+  }
+  for (const path of [...folders].sort((a, b) => b.length - a.length)) await rmdir(path).catch(() => {});
+}

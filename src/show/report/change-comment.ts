@@ -1,6 +1,6 @@
 import type { Agent } from "#core/model/agent.ts";
 import { cardOf } from "#core/rules/cards.ts";
-import { ownPrices } from "#core/rules/own-prices.ts";
+import { ownPrices } from "#core/rules/price.ts";
 import { describePrices } from "#core/telemetry/cost.ts";
 import { plural } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";

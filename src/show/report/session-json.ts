@@ -4,7 +4,7 @@ import { sumOfCalls } from "#core/rules/call-sums.ts";
 import { isoTime, usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import type { StoredModelCall } from "#store/queries.ts";
-import { settledSpans } from "#store/settled-spans.ts";
+import { settledSpans } from "#store/spans.ts";
 import { knownAmounts } from "./call-totals.ts";
 import type { SessionSummary } from "./session-summary.ts";
 import { hiddenCalls, type SessionView } from "./session-view.ts";

@@ -2,7 +2,7 @@ import type { SpanRecord } from "#core/model/telemetry.ts";
 import { spanIdOf } from "#core/telemetry/ids.ts";
 import { spanKeyOf } from "#core/telemetry/spans.ts";
 import type { Database } from "#store/database.ts";
-import { parentsOfCalls, settledSpans, spansWithoutCalls } from "#store/settled-spans.ts";
+import { parentsOfCalls, settledSpans, spansWithoutCalls } from "#store/spans.ts";
 import type { SessionOutline, SessionView } from "./session-view.ts";
 import { rowFinder, sumPlace } from "./waterfall/row-sums.ts";
 import { isPrompted, spanKindOf } from "./waterfall/shown-span.ts";

@@ -1,7 +1,7 @@
 import { plural } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
 import type { Database } from "#store/database.ts";
-import { settledFileCount, settledToolNames } from "#store/session-work.ts";
+import { settledFileCount, settledToolNames } from "#store/session-list.ts";
 import type { SessionSummary } from "./session-summary.ts";
 import { toolTitle } from "./tool-title.ts";
 

@@ -7,13 +7,12 @@ import { removeChanges } from "../changes.ts";
 import { stripSpans } from "../content.ts";
 import { readMeta, writeMeta } from "../meta.ts";
 import { hasPacked } from "../packed.ts";
-import { packedFolders } from "../packed-names.ts";
+import { packedFolders } from "../packed-rows.ts";
 import { dropContent, excludeSession, projectOf, setProjectAttributes } from "../project.ts";
 import { limitCapture, type StoredSession, sessionById, sessionsIn, sessionsToSend } from "../sessions.ts";
-import type { CaptureContext } from "./context.ts";
-import { reportProblemOnce } from "./context.ts";
-import { forgetNamesOfSession, forgetNamesOfStreams } from "./forget-names.ts";
+import { type CaptureContext, reportProblemOnce } from "./context.ts";
 import { levelOf } from "./level.ts";
+import { forgetNamesOfSession, forgetNamesOfStreams } from "./names.ts";
 import { markRemnants } from "./remnants.ts";
 
 /**

@@ -3,7 +3,7 @@ import { readMeta, removeMeta, writeMeta } from "../meta.ts";
 import { sessionById, sessionsWithNames } from "../sessions.ts";
 import { vacuum } from "../vacuum.ts";
 import { type CaptureContext, reportProblemOnce } from "./context.ts";
-import { forgetNamesOfSession } from "./forget-names.ts";
+import { forgetNamesOfSession } from "./names.ts";
 
 // SQLite leaves deleted rows in the pages of its file until it needs the space. Deleted content must not stay there.
 

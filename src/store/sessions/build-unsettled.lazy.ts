@@ -1,6 +1,5 @@
 import type { Session, SessionFacts } from "#core/model/session.ts";
-import { buildSession } from "#core/session/build.ts";
-import { buildPacked } from "#core/session/build-packed.ts";
+import { buildPacked, buildSession } from "#core/session/build.ts";
 import type { Database } from "../database.ts";
 import type { openFacts } from "../facts.ts";
 import { unsettledContext } from "./unsettled-context.ts";

@@ -8,7 +8,7 @@ import { hasUnread } from "../failures.ts";
 import { hasReadTranscript, readShapes } from "../positions.ts";
 import { wasUsed } from "../queries.ts";
 import type { StoredSession } from "../sessions.ts";
-import { traceOfSpan } from "../settled-spans.ts";
+import { traceOfSpan } from "../spans.ts";
 
 /** What reading a session needs: the store and the agents. */
 export interface SessionSource {

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { validate } from "#check/conformance/conformance.ts";
 import { conforms } from "#check/conformance/report-text.ts";
-import { envelopeLines } from "#collect/convert/session-envelopes.ts";
+import { envelopeLines } from "#collect/convert/envelopes.ts";
 import type { EnvelopeText } from "#core/model/envelope-types.ts";
 import { openDatabase } from "#store/database.ts";
 import { sessionById } from "#store/sessions.ts";

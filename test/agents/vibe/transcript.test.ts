@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "#agents/vibe/transcript.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
 import { type Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import { withoutKnownCalls } from "#core/rules/calls.ts";
 import { mergeEntries } from "#core/rules/merge.ts";
-import { withoutKnownCalls } from "#core/rules/removed-calls.ts";
 import { locateAll } from "../../support/located.ts";
 import { CASES } from "../../support/replay.ts";
 

@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import { compareSeries, compareSums } from "#check/reconcile/compare-streams.ts";
 import { compareTrace } from "#check/reconcile/compare-traces.ts";
 import type { Kind } from "#check/reconcile/facts.ts";
-import type { MachineFacts, StoredStream } from "#check/reconcile/stored-machine.ts";
-import type { StoredSpan } from "#check/reconcile/stored-session.ts";
+import type { MachineFacts, StoredSpan, StoredStream } from "#check/reconcile/stored.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { timeOf } from "#kit/text/times.ts";
 

@@ -11,16 +11,15 @@ import { suggest } from "#kit/suggest.ts";
 import { duration, plural } from "#kit/text/figures.ts";
 import { hookCommandOf } from "#setup/registration/hook-program.ts";
 import { installerHere } from "#setup/registration/other-places.ts";
-import { type AgentLookup, readSettingsFiles, targetOf } from "#setup/registration/settings-edit.ts";
+import { type AgentLookup, readSettingsFiles, targetOf } from "#setup/registration/settings.ts";
 import type { Database } from "#store/database.ts";
 import type { SourceActivity } from "#store/health.ts";
 import { readStore } from "#store/read-only.ts";
 import type { Examined } from "../facts/examined.ts";
-import { asRoot } from "../facts/hook.ts";
-import { isOfDeletedProject, whereOf } from "../facts/registrations.ts";
+import { asRoot, isOfDeletedProject, whereOf } from "../facts/hook.ts";
 import type { AgentStatus, Registration } from "../facts/shape.ts";
 import { alsoInStatus, type Finding, inArea, onlyInStatus, type StatusLine } from "../finding.ts";
-import { nodeByNameFindings } from "./node-by-name.ts";
+import { nodeByNameFindings } from "./hook.ts";
 
 /** The checks of one agent. */
 export interface AgentReport {

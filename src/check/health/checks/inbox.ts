@@ -5,8 +5,7 @@ import { ownUid } from "#config/file-owner.ts";
 import { suggest } from "#kit/suggest.ts";
 import { duration, plural } from "#kit/text/figures.ts";
 import type { Examined } from "../facts/examined.ts";
-import { retryInWords } from "../facts/inbox.ts";
-import { byReason, quarantinedIn } from "../facts/quarantine.ts";
+import { byReason, quarantinedIn, retryInWords } from "../facts/inbox.ts";
 import { alsoInStatus, type Finding, inArea, onlyInStatus, type Result, type StatusLine } from "../finding.ts";
 
 /** The drain that runs now. */

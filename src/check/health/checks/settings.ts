@@ -2,16 +2,15 @@ import { join } from "node:path";
 import { variableFiles } from "#agents/registry.ts";
 import type { Context } from "#config/context.ts";
 import { DISCOVERY_NAME, readDiscovery } from "#config/discovery.ts";
-import { doubtfulVariables, systemHome } from "#config/doubtful-variables.ts";
 import { refuseOdd } from "#config/files.ts";
 import { placesOf } from "#config/places.ts";
 import { readProjectSettings } from "#config/project.ts";
-import { ownVariablesIn } from "#config/repository-variables.ts";
+import { doubtfulVariables, ownVariablesIn, systemHome } from "#config/variables.ts";
 import { isTableOld, PRICE_TABLE, PRICE_TABLE_DATE } from "#core/telemetry/cost.ts";
 import { messageOf } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { plural } from "#kit/text/figures.ts";
-import { variablesToRecord } from "#setup/registration/variables-to-record.ts";
+import { variablesToRecord } from "#setup/registration/enable.ts";
 import type { Examined } from "../facts/examined.ts";
 import { type Finding, inArea } from "../finding.ts";
 

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { allAgents } from "#agents/registry.ts";
-import { fileJson } from "#collect/bridge/json.ts";
 import { type BridgeFile, bridgeFiles } from "#collect/bridge/report.ts";
+import { fileJson } from "#collect/bridge/text.ts";
 import { whyUnsent } from "#config/config-state.ts";
 import type { Context } from "#config/context.ts";
 import type { LoadedConfig } from "#config/load.ts";
@@ -14,9 +14,8 @@ import { isoTime } from "#kit/text/figures.ts";
 import { VERSION } from "#kit/version.ts";
 import { holderText, lockOf, runningHolder } from "#store/lock-holder.ts";
 import { logOf, sizesOf } from "./files.ts";
-import { hookOf } from "./hook.ts";
+import { agentsOf, hookOf } from "./hook.ts";
 import { inboxOf } from "./inbox.ts";
-import { agentsOf } from "./registrations.ts";
 import type { Delivery, Facts, RunningDrain } from "./shape.ts";
 import { type StoreFacts, storeOf } from "./store.ts";
 

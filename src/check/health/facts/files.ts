@@ -2,7 +2,7 @@ import { constants, existsSync } from "node:fs";
 import { access, open, readdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Context } from "#config/context.ts";
-import { storeBytes } from "#store/size.ts";
+import { storeBytes } from "#store/vacuum.ts";
 import type { Facts, Sizes } from "./shape.ts";
 
 /** Whether this access to a path is allowed; `mode` is a constant of node:fs. */

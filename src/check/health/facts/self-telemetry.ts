@@ -5,9 +5,9 @@ import { counterValues } from "#store/counters.ts";
 import type { Database } from "#store/database.ts";
 import { CLOCK_SKEW, LAST_DRAIN_MS, LAST_PRUNE, PRUNED_SESSIONS, readMeta } from "#store/meta.ts";
 import { outboxState } from "#store/outbox.ts";
-import { repairedSpans } from "#store/put-spans.ts";
 import { rejectedPoints } from "#store/rejected-points.ts";
 import { type Drift, readDrift } from "#store/self.ts";
+import { repairedSpans } from "#store/spans.ts";
 
 /** The program's own counters since its store was created. */
 export interface SelfStatus {

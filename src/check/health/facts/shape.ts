@@ -1,4 +1,4 @@
-import type { BridgeFileJson } from "#collect/bridge/json.ts";
+import type { BridgeFileJson } from "#collect/bridge/text.ts";
 import type { FailedStep } from "#store/failures.ts";
 import type { SelfStatus } from "./self-telemetry.ts";
 

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import * as z from "zod";
 import type { Context } from "#config/context.ts";
 import { isoTime } from "#kit/text/figures.ts";
-import { type BridgeCommandState, bridgeCommandStates } from "#store/bridge-state.ts";
+import { type BridgeCommandState, bridgeCommandStates } from "#store/bridge.ts";
 import { type Overflow, overflowState } from "#store/cardinality.ts";
 import { type Database, StoreError } from "#store/database.ts";
 import { sessionFailures } from "#store/failures.ts";

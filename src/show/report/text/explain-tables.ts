@@ -1,7 +1,6 @@
 import type { CallSums } from "#core/model/model-call.ts";
-import { bar } from "#kit/text/bars.ts";
 import { costText, duration, percentOf, plural, tokensText } from "#kit/text/figures.ts";
-import { type Column, table } from "#kit/text/table.ts";
+import { bar, type Column, table } from "#kit/text/table.ts";
 import { printable, type Terminal, widthOf } from "#kit/text/terminal.ts";
 import type { Explanation } from "../explain.ts";
 import type { TimePart } from "../explain-time.ts";

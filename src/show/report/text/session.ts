@@ -2,7 +2,7 @@ import type { Agent } from "#core/model/agent.ts";
 import { cardOf } from "#core/rules/cards.ts";
 import { flow, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import type { Database } from "#store/database.ts";
-import { settledSpans } from "#store/settled-spans.ts";
+import { settledSpans } from "#store/spans.ts";
 import { noPriceNotesOf } from "../no-price.ts";
 import type { Idle } from "../session-end.ts";
 import type { SessionView } from "../session-view.ts";

@@ -1,7 +1,6 @@
 import { maxOf } from "#kit/numbers.ts";
-import { bar } from "#kit/text/bars.ts";
 import { sumOfFailures } from "#kit/text/failure-share.ts";
-import { type Column, table } from "#kit/text/table.ts";
+import { bar, type Column, table } from "#kit/text/table.ts";
 import { flow, type Terminal, widthOf } from "#kit/text/terminal.ts";
 import type { Dimension } from "../query.ts";
 import type { UsageRow } from "../usage-row.ts";

@@ -3,7 +3,7 @@ import { type Fate, KEPT_AFTER_DAYS } from "#core/model/outcomes.ts";
 import { isNotedBranch } from "#core/rules/change-facts.ts";
 import { storedChanges, storedCommits } from "#store/changes.ts";
 import type { Database } from "#store/database.ts";
-import { type OutcomeFigures, outcomeFigures, outcomeReader } from "#store/outcome-summary.ts";
+import { type OutcomeFigures, outcomeFigures, outcomeReader } from "#store/outcomes.ts";
 import { nameOfChange } from "../../report/attribution.ts";
 
 /** What became of the commits of a change. */
