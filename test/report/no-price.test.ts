@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
 import { blocksOf } from "#show/report/blocks/blocks.ts";
 import { explain } from "#show/report/explain.ts";
-import { noPriceNotesOf } from "#show/report/no-price.ts";
+import { noPriceNotesOf } from "#show/report/prices.ts";
 import { questionOf } from "#show/report/question.ts";
 import { viewOf } from "#show/report/session-view.ts";
 import { sessionLines } from "#show/report/text/session.ts";

@@ -1,8 +1,8 @@
 import { costSource } from "#core/telemetry/cost.ts";
 import { isoTime } from "#kit/text/figures.ts";
 import type { ChangeReport, KnownCommit } from "./change-report.ts";
-import { rowJson, unpricedJson } from "./usage-json.ts";
-import type { UsageRow } from "./usage-row.ts";
+import { rowJson, unpricedJson } from "./usage-data.ts";
+import type { UsageRow } from "./usage-rows.ts";
 
 /** A commit or change with the sessions behind it, as a JSON document. Unknown is `null`, never 0. */
 export const changeJson = ({ change, commits, total, rows, agents, models, unpriced }: ChangeReport) => ({

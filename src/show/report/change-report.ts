@@ -5,11 +5,11 @@ import type { Database } from "#store/database.ts";
 import { outcomeFinder, type StoredOutcome } from "#store/outcomes.ts";
 import { Attribution, identityOf } from "./attribution.ts";
 import type { NamedChange } from "./find-change.ts";
-import { unpricedModels } from "./no-price.ts";
+import { unpricedModels } from "./prices.ts";
 import { inReadingOrder } from "./text/usage-keys.ts";
 import { usageByGroupings } from "./usage.ts";
 import type { UsageReport } from "./usage-report.ts";
-import type { UsageRow } from "./usage-row.ts";
+import type { UsageRow } from "./usage-rows.ts";
 
 /** A commit of sessions, with what became of it. */
 export interface KnownCommit {

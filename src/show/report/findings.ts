@@ -5,7 +5,7 @@ import { printable } from "#kit/text/terminal.ts";
 import type { Explanation } from "./explain.ts";
 import { describeCause, type Finding, inTurn, MIN_SHARE } from "./finding.ts";
 import { timeFindings } from "./findings-time.ts";
-import { toolTitle } from "./tool-title.ts";
+import { toolTitle } from "./titles.ts";
 
 /** Notable facts about a session, most important first. Each sentence has its numbers. */
 export function findingsOf(explanation: Explanation): readonly Finding[] {

@@ -1,6 +1,6 @@
 import { plural } from "#kit/text/figures.ts";
 import type { Explanation } from "./explain.ts";
-import { noPriceNotesOf } from "./no-price.ts";
+import { noPriceNotesOf } from "./prices.ts";
 
 /** What cannot be determined for this session, and why. */
 export function unknownsOf({ view, time, money, habits }: Explanation): readonly string[] {

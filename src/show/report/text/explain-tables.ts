@@ -6,7 +6,7 @@ import { printable, type Terminal, widthOf } from "#kit/text/terminal.ts";
 import type { Explanation } from "../explain.ts";
 import type { TimePart } from "../explain-time.ts";
 import { describeCause } from "../finding.ts";
-import { toolTitle } from "../tool-title.ts";
+import { toolTitle } from "../titles.ts";
 
 /** The parts of the session's time, in a fixed order; their sum is the whole. */
 export function* timeTable({ time, money, habits, view }: Explanation, terminal: Terminal): Generator<string> {

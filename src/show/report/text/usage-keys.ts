@@ -3,9 +3,9 @@ import type { Column } from "#kit/text/table.ts";
 import { clip, printable, type Terminal, widthOf } from "#kit/text/terminal.ts";
 import { mondayOf } from "../buckets.ts";
 import { type Dimension, TIME_UNITS } from "../query.ts";
-import { toolTitle } from "../tool-title.ts";
-import type { UsageRow } from "../usage-row.ts";
-import { MEASURES, type UsageLine } from "./usage-measure.ts";
+import { toolTitle } from "../titles.ts";
+import type { UsageRow } from "../usage-rows.ts";
+import { MEASURES, type UsageLine } from "./usage-figures.ts";
 
 /** The columns on the left: what each row is grouped by. */
 export function keyColumns(

@@ -5,7 +5,7 @@ import { explain } from "../../report/explain.ts";
 import { repeatJson, timeJson } from "../../report/explain-json.ts";
 import { findingsOf } from "../../report/findings.ts";
 import type { SessionView } from "../../report/session-view.ts";
-import { toolTitle } from "../../report/tool-title.ts";
+import { toolTitle } from "../../report/titles.ts";
 import { unknownsOf } from "../../report/unknowns.ts";
 import { changesOfSession } from "./changes.ts";
 

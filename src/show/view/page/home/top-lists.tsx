@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
+import type { Split } from "../../wire/api.ts";
 import type { HomeDocument, ToolRow } from "../../wire/documents.ts";
-import type { Split } from "../../wire/params.ts";
-import { measureOf, mostExpensive } from "../figures/by-cost.ts";
+import { measureOf, mostExpensive } from "../figures/compare.ts";
 import { Cost, Unknown } from "../figures/figures.tsx";
 import { ShareCell } from "../figures/table.tsx";
 import { hrefOf } from "../route.ts";

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { type Failures, sumOfFailures } from "../../../../kit/text/failure-share.ts";
 import type { ToolRow } from "../../wire/documents.ts";
-import { failureClass } from "../figures/failures.ts";
+import { failureClass } from "../figures/compare.ts";
 import { type Column, FigureTable } from "../figures/table.tsx";
 import { duration, exact, percent } from "../text/format.ts";
 

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import type { ToolRow } from "../../wire/documents.ts";
 import { useApi } from "../data/api.ts";
-import { Downloads } from "../figures/downloads.tsx";
 import { Tile } from "../figures/figures.tsx";
-import { FigureFilters } from "../filters/figure-filters.tsx";
+import { Downloads } from "../figures/table.tsx";
+import { FigureFilters } from "../filters/filters.tsx";
 import { boundsOfParams } from "../filters/range.ts";
-import { useTitle } from "../hooks/use-title.ts";
+import { useTitle } from "../hooks.ts";
 import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholder.tsx";
 import type { ViewParams } from "../route.ts";
 import { duration, exact, percent } from "../text/format.ts";
