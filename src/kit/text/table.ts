@@ -43,6 +43,15 @@ export function* table<T>(columns: readonly Column<T>[], rows: readonly T[], ter
   }
 }
 
+/** How much room these columns and the gaps after them leave in a row of the terminal; negative if they are too wide. */
+export function roomBeside<T>(columns: readonly Column<T>[], rows: readonly T[], terminal: Terminal): number {
+  const taken = columns.reduce((sum, { title, cell }) => {
+    const width = rows.reduce((w, row) => Math.max(w, widthOf(cell(row))), 0);
+    return width === 0 ? sum : sum + Math.max(width, widthOf(title)) + GAP.text.length;
+  }, 0);
+  return terminal.columns - taken;
+}
+
 // --- internal ---
 
 const GAP: Piece = { text: "  " };

@@ -1,6 +1,7 @@
 import type { CallSums } from "#core/model/model-call.ts";
 import type { Segment } from "#core/model/session.ts";
 import { sumOfCalls } from "#core/rules/call-sums.ts";
+import { grouped } from "#kit/objects.ts";
 import { isoTime, usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import type { StoredModelCall } from "#store/queries.ts";
@@ -180,13 +181,7 @@ const toolJson = ({ tool, segment, open }: SessionView["toolCalls"][number]) => 
 });
 
 function byModel(calls: readonly StoredModelCall[]) {
-  const groups = new Map<string, StoredModelCall[]>();
-  for (const call of calls) {
-    const name = call.call.model ?? UNNAMED;
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [call]);
-    else group.push(call);
-  }
+  const groups = grouped(calls, ({ call }) => call.model ?? UNNAMED);
   return Object.fromEntries([...groups].map(([name, group]) => [name, sumsJson(sumOfCalls(group))]));
 }
 

@@ -2,9 +2,8 @@ import { describePrices } from "#core/telemetry/cost.ts";
 import { localTime, plural } from "#kit/text/figures.ts";
 import { flow, type Piece, printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import type { Explanation, SessionChange, SessionResults } from "../explain.ts";
-import { findingsOf } from "../findings.ts";
+import { findingsOf, unknownsOf } from "../findings.ts";
 import { listPriceNote } from "../prices.ts";
-import { unknownsOf } from "../unknowns.ts";
 import { commitTexts, KINDS } from "./change.ts";
 import { moneyTable, timeTable } from "./explain-tables.ts";
 

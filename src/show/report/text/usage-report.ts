@@ -2,8 +2,8 @@ import { maxOf } from "#kit/numbers.ts";
 import { suggest } from "#kit/suggest.ts";
 import { bar } from "#kit/text/bars.ts";
 import { sumOfFailures } from "#kit/text/failure-share.ts";
-import { type Column, table } from "#kit/text/table.ts";
-import { flow, type Terminal, widthOf, wrapped } from "#kit/text/terminal.ts";
+import { type Column, roomBeside, table } from "#kit/text/table.ts";
+import { flow, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import type { Dimension } from "../query.ts";
 import type { Question } from "../question.ts";
 import type { UsageReport } from "../usage-report.ts";
@@ -61,7 +61,8 @@ export function* usageTable(
     0,
   );
   const at = columns.findIndex((column) => column.title === TITLES[measure]) + 1;
-  const width = barWidth(columns, lines, terminal);
+  // The columns that are left; if they are too few, less important columns are dropped
+  const width = Math.min(MAX_BAR, Math.max(MIN_BAR, roomBeside(columns, lines, terminal)));
   const bars: Column<UsageLine> = {
     title: "",
     rank: 11,
@@ -117,13 +118,3 @@ const isNothing = ({ sessions, calls, turns, tools, sessionsWithoutUsage }: Usag
 
 const MAX_BAR = 24;
 const MIN_BAR = 6;
-const GAP = 2;
-
-/** The columns that are left; if they are too few, less important columns are dropped. */
-function barWidth(columns: readonly Column<UsageLine>[], lines: readonly UsageLine[], terminal: Terminal): number {
-  const taken = columns.reduce((sum, { title, cell }) => {
-    const width = lines.reduce((w, line) => Math.max(w, widthOf(cell(line))), 0);
-    return width === 0 ? sum : sum + Math.max(width, widthOf(title)) + GAP;
-  }, 0);
-  return Math.min(MAX_BAR, Math.max(MIN_BAR, terminal.columns - taken));
-}

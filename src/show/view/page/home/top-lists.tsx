@@ -7,7 +7,7 @@ import { ShareCell } from "../figures/table.tsx";
 import { hrefOf } from "../route.ts";
 import { exact, percent } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
-import { toolName } from "../tools/servers.ts";
+import { toolName } from "../tools/tool-table.tsx";
 
 type Filters = Readonly<Record<string, string | undefined>>;
 

@@ -10,8 +10,7 @@ import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholde
 import type { ViewParams } from "../route.ts";
 import { duration, exact, percent } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
-import { byServer, serverOf, sumOf, toolName } from "./servers.ts";
-import { ToolTable } from "./tool-table.tsx";
+import { byServer, serverOf, sumOf, ToolTable, toolName } from "./tool-table.tsx";
 
 /** Calls, outcomes and durations of each tool, by MCP server and one by one. */
 export function Tools({ params }: { params: ViewParams }) {
