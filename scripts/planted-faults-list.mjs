@@ -66,7 +66,7 @@ export const FAULTS = [
   },
   {
     what: "The End key jumps to the first row of the waterfall",
-    file: "src/show/view/page/session/waterfall/keys.ts",
+    file: "src/show/view/page/session/waterfall/actions.ts",
     from: '["End", "last"]',
     to: '["End", "first"]',
     rooms: ["test/view/"],

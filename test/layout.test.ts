@@ -150,7 +150,7 @@ const PLANTED_UP: typeof PLANTED = Object.fromEntries(
     ["config", "planted-up", "#send/network/request.ts"],
     ["send", "planted-up", "#store/meta.ts"],
     ["store", "planted/up", "#show/report/buckets.ts"],
-    ["show", "planted-up", "#changes/git/find-git.ts"],
+    ["show", "planted-up", "#changes/git/git.ts"],
     ["changes", "planted-up", "#collect/transcripts/transcript-roots.ts"],
     ["collect", "planted-up", "#setup/stack/text.ts"],
     ["setup", "planted-up", "#check/health/coverage.ts"],

@@ -6,9 +6,8 @@ import { messageOf } from "#kit/errors.ts";
 import type { StoredOutcome } from "#store/outcomes.ts";
 import type { RepositoryToFollow } from "./due-commits.ts";
 import { commitsOfEdits, type EditedCommit, type SessionEdits } from "./edited-commits.ts";
-import { findGit } from "./git/find-git.ts";
 import { followCommits } from "./git/follow.ts";
-import { Git } from "./git/git.ts";
+import { findGit, Git } from "./git/git.ts";
 
 /** What was found out, and which repositories could not be read. */
 export interface Checked {

@@ -115,9 +115,7 @@ function timesByPath(
       .find((one) => one !== "" && !one.startsWith("..") && !isAbsolute(one));
     if (inside === undefined) continue;
     const name = inside.replaceAll(sep, "/");
-    const known = times.get(name);
-    if (known === undefined) times.set(name, [timeMs]);
-    else known.push(timeMs);
+    if (times.get(name)?.push(timeMs) === undefined) times.set(name, [timeMs]);
   }
   return times;
 }

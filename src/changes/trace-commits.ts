@@ -7,8 +7,7 @@ import type { ChangeReport } from "#show/report/change-report.ts";
 import { storedCommits, storedRepositories } from "#store/changes.ts";
 import type { Database } from "#store/database.ts";
 import type { CommitToTrace } from "./agent-trace.ts";
-import { findGit } from "./git/find-git.ts";
-import { Git } from "./git/git.ts";
+import { findGit, Git } from "./git/git.ts";
 import { addedLines } from "./git/patches.ts";
 
 /** Commits of one repository, as sessions know them. */

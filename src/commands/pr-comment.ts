@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { confirm, isCancel } from "@clack/prompts";
-import { findProgram } from "#changes/git/find-git.ts";
+import { findProgram } from "#changes/git/git.ts";
 import type { Context } from "#config/context.ts";
 import { readRepository } from "#config/repository/read.ts";
 import { DEFAULT_BRANCHES } from "#core/rules/change-facts.ts";

@@ -4,9 +4,8 @@ import { readFileIfAny, writeFileAtomic } from "#config/files.ts";
 import { meantAgent } from "#core/rules/cards.ts";
 import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
-import { limitsText, reportedLimitsPath } from "#show/statusline/limits.ts";
 import { statusLine } from "#show/statusline/line.ts";
-import { parseSummary, summaryPath } from "#show/statusline/summary.ts";
+import { limitsText, parseSummary, reportedLimitsPath, summaryPath } from "#show/statusline/summary.ts";
 
 /**
  * `openhook-otel statusline`: one line for an agent, which puts JSON on stdin, or for shells and tmux. What `enable --statusline`

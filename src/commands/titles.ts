@@ -4,7 +4,7 @@ import type { Context } from "#config/context.ts";
 import type { LoadedConfig } from "#config/load.ts";
 import { protectionOf } from "#core/privacy/protection.ts";
 import { monotonicMs } from "#kit/time.ts";
-import type { SessionTitle } from "#show/report/session-title.ts";
+import type { SessionTitle } from "#show/report/titles.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import type { StoredSession } from "#store/sessions.ts";
 

@@ -9,6 +9,16 @@ export function defined<T extends object>(value: { [K in keyof T]: T[K] | undefi
   return kept as T;
 }
 
+/** Items by a key, in their order. */
+export function grouped<T, K>(items: Iterable<T>, keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    if (groups.get(key)?.push(item) === undefined) groups.set(key, [item]);
+  }
+  return groups;
+}
+
 /** Removes `readonly`, for code that builds the object. */
 export type Writable<T> = { -readonly [K in keyof T]: T[K] };
 

@@ -1,9 +1,8 @@
 // Slow: only `npm run test:all` runs it. Each situation of a commit in a repository; commands/outcomes.test.ts follows merged
 // and rewritten ones.
 import { afterAll, describe, expect, test } from "vitest";
-import { findGit } from "#changes/git/find-git.ts";
 import { followCommits } from "#changes/git/follow.ts";
-import { Git } from "#changes/git/git.ts";
+import { findGit, Git } from "#changes/git/git.ts";
 import type { CommitOutcome } from "#core/model/outcomes.ts";
 import { type Checkout, GitWorld, lines } from "../support/git-world.ts";
 import { IS_WHOLE } from "../support/whole.ts";

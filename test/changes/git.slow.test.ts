@@ -2,9 +2,8 @@
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import { commitsOfEdits } from "#changes/edited-commits.ts";
-import { findGit } from "#changes/git/find-git.ts";
 import { followCommits } from "#changes/git/follow.ts";
-import { Git } from "#changes/git/git.ts";
+import { findGit, Git } from "#changes/git/git.ts";
 import { GitWorld, lines } from "../support/git-world.ts";
 
 const TICKET = "[A-Z]+-\\d+";

@@ -8,7 +8,7 @@ import { explain } from "#commands/explain.ts";
 import { show } from "#commands/show.ts";
 import type { UserError } from "#kit/errors.ts";
 import { usage } from "#show/report/usage.ts";
-import { rowJson } from "#show/report/usage-json.ts";
+import { rowJson } from "#show/report/usage-data.ts";
 import { storedCommits, storedRepositories } from "#store/changes.ts";
 import { openDatabase } from "#store/database.ts";
 import { putOutcomes } from "#store/outcomes.ts";

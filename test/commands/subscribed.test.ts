@@ -5,7 +5,7 @@ import { sessions } from "#commands/sessions.ts";
 import { show } from "#commands/show.ts";
 import type { Context } from "#config/context.ts";
 import { writeFileAtomic } from "#config/files.ts";
-import { limitsText, reportedLimitsPath } from "#show/statusline/limits.ts";
+import { limitsText, reportedLimitsPath } from "#show/statusline/summary.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 

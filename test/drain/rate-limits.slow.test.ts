@@ -2,8 +2,7 @@
 // statusline/*.test.ts read them.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { reportedLimitsPath } from "#show/statusline/limits.ts";
-import { parseSummary, summaryPath } from "#show/statusline/summary.ts";
+import { parseSummary, reportedLimitsPath, summaryPath } from "#show/statusline/summary.ts";
 import { startReceiver } from "../receiver/receiver.ts";
 import { Replay } from "../support/replay.ts";
 

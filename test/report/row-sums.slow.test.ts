@@ -11,7 +11,7 @@ import { explain } from "#show/report/explain.ts";
 import { questionOf } from "#show/report/question.ts";
 import { summarise } from "#show/report/session-summary.ts";
 import { outlineOf, viewOf } from "#show/report/session-view.ts";
-import { rowJson } from "#show/report/usage-json.ts";
+import { rowJson } from "#show/report/usage-data.ts";
 import { usageReport } from "#show/report/usage-report.ts";
 import { toDocument } from "#show/view/data/document.ts";
 import { readSpans, type Spans } from "#show/view/page/session/spans.ts";

@@ -3,7 +3,7 @@ import { allAgents } from "#agents/registry.ts";
 import type { Segment } from "#core/model/session.ts";
 import { endOfSegment } from "#show/report/session-end.ts";
 import { summarise } from "#show/report/session-summary.ts";
-import { titleOf, titleText } from "#show/report/session-title.ts";
+import { titleOf, titleText } from "#show/report/titles.ts";
 import { recentSessions } from "#store/queries.ts";
 import { readStore } from "#store/read-only.ts";
 import { importInto } from "../import/run.ts";

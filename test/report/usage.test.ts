@@ -8,7 +8,7 @@ import type { UsageQuery } from "#show/report/query.ts";
 import { DIMENSIONS, type Dimension } from "#show/report/query.ts";
 import { type SessionView, viewOf } from "#show/report/session-view.ts";
 import { usage, usageByGroupings } from "#show/report/usage.ts";
-import type { UsageRow } from "#show/report/usage-row.ts";
+import type { UsageRow } from "#show/report/usage-rows.ts";
 import { type Database, openDatabase } from "#store/database.ts";
 import { recentSessions } from "#store/queries.ts";
 import { spanSettings } from "#store/sessions/span-settings.ts";

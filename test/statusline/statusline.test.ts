@@ -23,9 +23,16 @@ import type { CallSums } from "#core/model/model-call.ts";
 import { NO_CALLS } from "#core/rules/call-sums.ts";
 import { statusLineCommandOf } from "#setup/registration/hook-program.ts";
 import { usage } from "#show/report/usage.ts";
-import { parseLimits, reportedLimitsPath } from "#show/statusline/limits.ts";
 import { statusLine } from "#show/statusline/line.ts";
-import { costOf, parseSummary, type Summary, summaryPath, summaryText } from "#show/statusline/summary.ts";
+import {
+  costOf,
+  parseLimits,
+  parseSummary,
+  reportedLimitsPath,
+  type Summary,
+  summaryPath,
+  summaryText,
+} from "#show/statusline/summary.ts";
 import { readStore } from "#store/read-only.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay, ROOT } from "../support/replay.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { figuresOf } from "#show/view/data/rows.ts";
-import { measureOf, mostExpensive } from "#show/view/page/figures/by-cost.ts";
+import { measureOf, mostExpensive } from "#show/view/page/figures/compare.ts";
 import { dollarsOnAxis } from "#show/view/page/text/format.ts";
 
 describe("figures of the page", () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadConfig } from "#config/load.ts";
 import type { Subscriptions } from "#core/model/rate-limit.ts";
 import { figuresOf } from "#show/view/data/rows.ts";
-import { traceLinkOf } from "#show/view/trace-link.ts";
+import { traceLinkOf } from "#show/view/deps.ts";
 import type { HomeDocument } from "#show/view/wire/documents.ts";
 import { openDatabase } from "#store/database.ts";
 import { ensureSession } from "#store/sessions.ts";

@@ -7,7 +7,7 @@ import { allAgents } from "#agents/registry.ts";
 import { promptReader } from "#commands/titles.ts";
 import { loadConfigAndPrices } from "#config/own-prices.ts";
 import { promptAdder } from "#show/view/prompts.ts";
-import { HAS_MORE } from "#show/view/wire/responses.ts";
+import { HAS_MORE } from "#show/view/wire/api.ts";
 import { openDatabase } from "#store/database.ts";
 import { limitCapture, sessionById } from "#store/sessions.ts";
 import { contextAt } from "../support/context.ts";

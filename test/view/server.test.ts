@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeGuard, SECURITY_HEADERS } from "#show/view/guard.ts";
-import { SORTS } from "#show/view/wire/params.ts";
+import { SORTS } from "#show/view/wire/api.ts";
 import { filesOf, openDatabase } from "#store/database.ts";
 import { SCHEMA_VERSION } from "#store/schema-version.const.ts";
 import { ensureSession, updateSession } from "#store/sessions.ts";

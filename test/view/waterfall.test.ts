@@ -4,12 +4,9 @@ import type { SpanRecord } from "#core/model/telemetry.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { callsOfSpans } from "#show/report/waterfall/row-sums.ts";
 import { toColumns } from "#show/view/data/columns.ts";
-import { insideOf } from "#show/view/page/session/inside.ts";
-import { isWorking, readSpans } from "#show/view/page/session/spans.ts";
+import { insideOf, isWorking, readSpans } from "#show/view/page/session/spans.ts";
 import { FULL_VIEW, makeAxis, positionOf, ticksOf, timeAt, zoomed } from "#show/view/page/session/waterfall/axis.ts";
-import { findSpans } from "#show/view/page/session/waterfall/find.ts";
-import { orderOf } from "#show/view/page/session/waterfall/order.ts";
-import { nextFailed, rowOf, visibleRows } from "#show/view/page/session/waterfall/visible-rows.ts";
+import { findSpans, nextFailed, orderOf, rowOf, visibleRows } from "#show/view/page/session/waterfall/visible-rows.ts";
 import { safeLines, safeText } from "#show/view/page/text/safe-text.ts";
 
 const id = (n: number): string => n.toString(16).padStart(16, "0");

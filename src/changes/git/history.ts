@@ -149,9 +149,7 @@ export class History {
     const groups = new Map<number, number[]>();
     for (const [number, time] of this.#authored.entries()) {
       if (!this.#isRead(number)) continue;
-      const group = groups.get(time);
-      if (group === undefined) groups.set(time, [number]);
-      else group.push(number);
+      if (groups.get(time)?.push(number) === undefined) groups.set(time, [number]);
     }
     return groups;
   }

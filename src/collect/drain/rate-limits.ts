@@ -6,7 +6,7 @@ import type { MetricPoint } from "#core/model/telemetry.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { SHAPES } from "#core/telemetry/shapes.ts";
 import { openRegular } from "#kit/open.ts";
-import { parseLimits, reportedLimitsPath } from "#show/statusline/limits.ts";
+import { parseLimits, reportedLimitsPath } from "#show/statusline/summary.ts";
 import { labelsOf } from "#store/labels.ts";
 import { latestFileOf } from "#store/positions.ts";
 import type { Drain } from "./context.ts";

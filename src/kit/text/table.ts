@@ -54,6 +54,15 @@ export function bar(share: number, columns: number): string {
   return "█".repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? "");
 }
 
+/** How much room these columns and the gaps after them leave in a row of the terminal; negative if they are too wide. */
+export function roomBeside<T>(columns: readonly Column<T>[], rows: readonly T[], terminal: Terminal): number {
+  const taken = columns.reduce((sum, { title, cell }) => {
+    const width = rows.reduce((w, row) => Math.max(w, widthOf(cell(row))), 0);
+    return width === 0 ? sum : sum + Math.max(width, widthOf(title)) + GAP.text.length;
+  }, 0);
+  return terminal.columns - taken;
+}
+
 // --- internal ---
 
 const GAP: Piece = { text: "  " };

@@ -1,5 +1,6 @@
 import type { Certainty, StoredChange, StoredCommit } from "#core/model/changes.ts";
 import { commitKey, DEFAULT_BRANCHES, isNotedBranch, isSameCommit, notedBranch } from "#core/rules/change-facts.ts";
+import { grouped } from "#kit/objects.ts";
 import { storedChanges, storedCommits } from "#store/changes.ts";
 import type { Database } from "#store/database.ts";
 import type { ChangeDimension } from "./query.ts";
@@ -119,16 +120,6 @@ const branchKey = (repository: number | undefined, branch: string | undefined): 
 
 const bySession = <T extends { readonly session: number }>(all: readonly T[]): ReadonlyMap<number, readonly T[]> =>
   grouped(all, ({ session }) => session);
-
-function grouped<T, K>(all: readonly T[], keyOf: (fact: T) => K): ReadonlyMap<K, readonly T[]> {
-  const groups = new Map<K, T[]>();
-  for (const fact of all) {
-    const group = groups.get(keyOf(fact));
-    if (group === undefined) groups.set(keyOf(fact), [fact]);
-    else group.push(fact);
-  }
-  return groups;
-}
 
 /**
  * The branch that was checked out: as the transcript notes each change of it, otherwise as HEAD named it, otherwise the only one that

@@ -10,7 +10,7 @@ import { shortId } from "./text/change.ts";
 import { figureColumns } from "./text/usage-figures.ts";
 import { unnamed } from "./text/usage-keys.ts";
 import { notesOf } from "./text/usage-notes.ts";
-import type { UsageRow } from "./usage-row.ts";
+import type { UsageRow } from "./usage-rows.ts";
 
 /**
  * What a change cost, as Markdown for its pull request. It can be published: it has figures, agents, models and ids of commits, but no

@@ -1,15 +1,18 @@
 import type { Agent } from "#core/model/agent.ts";
 import type { Certainty, StoredCommit } from "#core/model/changes.ts";
+import { costSource } from "#core/telemetry/cost.ts";
+import { isoTime } from "#kit/text/figures.ts";
 import { storedCommits } from "#store/changes.ts";
 import type { Database } from "#store/database.ts";
 import { outcomeFinder, type StoredOutcome } from "#store/outcomes.ts";
 import { Attribution, identityOf } from "./attribution.ts";
 import type { NamedChange } from "./find-change.ts";
-import { unpricedModels } from "./no-price.ts";
+import { unpricedModels } from "./prices.ts";
 import { inReadingOrder } from "./text/usage-keys.ts";
 import { usageByGroupings } from "./usage.ts";
+import { rowJson, unpricedJson } from "./usage-data.ts";
 import type { UsageReport } from "./usage-report.ts";
-import type { UsageRow } from "./usage-row.ts";
+import type { UsageRow } from "./usage-rows.ts";
 
 /** A commit of sessions, with what became of it. */
 export interface KnownCommit {
@@ -65,6 +68,36 @@ export function knownCommits(db: Database, commits: readonly StoredCommit[]): re
   return [...known.values()].toSorted((a, b) => a.timeMs - b.timeMs);
 }
 
+/** A commit or change with the sessions behind it, as a JSON document. Unknown is `null`, never 0. */
+export const changeJson = ({ change, commits, total, rows, agents, models, unpriced }: ChangeReport) => ({
+  kind: change.kind,
+  name: change.name,
+  url: change.url ?? null,
+  repository: change.repository ?? null,
+  certainty: change.isFromMessage === true ? "inferred" : (total?.certainty ?? null),
+  price_table: costSource().prices,
+  commits: commits.map(commitJson),
+  sessions: rows.map(rowWithCertainty),
+  agents: agents.map(rowWithCertainty),
+  models: models.map(rowWithCertainty),
+  total: total === undefined ? null : rowWithCertainty(total),
+  unpriced: unpriced.map(unpricedJson),
+});
+
+/** A commit with what became of it. */
+export const commitJson = ({ commit, timeMs, certainty, outcome }: KnownCommit) => ({
+  commit,
+  time: isoTime(timeMs),
+  certainty,
+  fate: outcome?.fate ?? null,
+  reason: outcome?.reason ?? null,
+  rewritten: outcome?.rewritten ?? null,
+  reverted_by: outcome?.revertedBy ?? null,
+  landed_at: isoTime(outcome?.landedMs),
+  landing_pull_request: outcome?.landingPull ?? null,
+  checked_at: isoTime(outcome?.checkedMs),
+});
+
 // --- internal ---
 
 function commitsOf(db: Database, { ledTo: { dimension, identities } }: NamedChange): readonly KnownCommit[] {
@@ -84,3 +117,5 @@ function commitsOf(db: Database, { ledTo: { dimension, identities } }: NamedChan
     }),
   );
 }
+
+const rowWithCertainty = (row: UsageRow) => ({ ...rowJson(row), certainty: row.certainty ?? null });

@@ -1,5 +1,6 @@
 import type { ToolCall } from "#core/model/session.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
+import { grouped } from "#kit/objects.ts";
 import type { Database } from "#store/database.ts";
 import { type PlacedCall, turnFinder, turnNumbers } from "./explain-money.ts";
 import type { SessionView } from "./session-view.ts";
@@ -147,13 +148,7 @@ function retriedEdits(tools: readonly ToolCall[]): Habits["retriedEdits"] {
 }
 
 function recordsOf(tools: readonly ToolCall[]): readonly ToolRecord[] {
-  const groups = new Map<string, ToolCall[]>();
-  for (const tool of tools) {
-    const group = groups.get(tool.name);
-    if (group === undefined) groups.set(tool.name, [tool]);
-    else group.push(tool);
-  }
-  return [...groups]
+  return [...grouped(tools, ({ name }) => name)]
     .map(([name, all]): ToolRecord => {
       const errorTypes = new Map<string, number>();
       for (const { status, errorType = "_OTHER" } of all) {

@@ -1,12 +1,11 @@
 import { costSource } from "#core/telemetry/cost.ts";
 import { isoTime } from "#kit/text/figures.ts";
-import { commitJson } from "./change-json.ts";
+import { commitJson } from "./change-report.ts";
 import type { Explanation } from "./explain.ts";
 import type { Share } from "./explain-money.ts";
 import type { TimeSpent } from "./explain-time.ts";
-import { findingsOf } from "./findings.ts";
+import { findingsOf, unknownsOf } from "./findings.ts";
 import { headJson, sumsJson } from "./session-json.ts";
-import { unknownsOf } from "./unknowns.ts";
 
 /** The whole explanation as a JSON document. Unknown is `null`, never 0. */
 export function explainJson(explanation: Explanation) {

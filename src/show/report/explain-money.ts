@@ -1,6 +1,7 @@
 import type { CallSums } from "#core/model/model-call.ts";
 import type { ToolCall } from "#core/model/session.ts";
 import { sumOfCalls } from "#core/rules/call-sums.ts";
+import { grouped } from "#kit/objects.ts";
 import type { SessionView } from "./session-view.ts";
 
 type Call = SessionView["calls"][number];
@@ -67,12 +68,10 @@ export function moneySpent(view: SessionView, calls: readonly PlacedCall[]): Mon
 /** Model calls by time, each with its turn and what preceded it. @param turns of each of the view's calls */
 export function placedCalls(view: SessionView, turns: readonly number[]): readonly PlacedCall[] {
   const threads = new Map<string | undefined, PendingTools>();
-  const toolsOf = new Map<string | undefined, ToolCall[]>();
-  for (const { tool } of view.toolCalls) {
-    const known = toolsOf.get(tool.agentId);
-    if (known === undefined) toolsOf.set(tool.agentId, [tool]);
-    else known.push(tool);
-  }
+  const toolsOf = grouped(
+    view.toolCalls.map(({ tool }) => tool),
+    ({ agentId }) => agentId,
+  );
   return view.calls
     .map((placed, index) => ({ ...placed, turn: turns[index] ?? 0 }))
     .sort((a, b) => a.call.endMs - b.call.endMs || a.call.startMs - b.call.startMs)
@@ -99,12 +98,8 @@ export function turnFinder(
   { turnList }: Pick<SessionView, "turnList">,
   numbers: ReadonlyMap<string, number>,
 ): (segment: number, ms: number) => number {
-  const bySegment = new Map<number, SessionView["turnList"][number][]>();
-  for (const turn of [...turnList].sort((a, b) => a.startMs - b.startMs)) {
-    const known = bySegment.get(turn.segment);
-    if (known === undefined) bySegment.set(turn.segment, [turn]);
-    else known.push(turn);
-  }
+  const byTime = [...turnList].sort((a, b) => a.startMs - b.startMs);
+  const bySegment = grouped(byTime, ({ segment }) => segment);
   return (segment, ms) => {
     const turns = bySegment.get(segment) ?? [];
     let [low, high] = [0, turns.length];
@@ -156,9 +151,7 @@ function shares<T>(calls: readonly PlacedCall[], partOf: (call: PlacedCall) => T
   for (const call of calls) {
     const part = partOf(call);
     const key = typeof part === "object" ? JSON.stringify(part) : part;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, { part, calls: [call] });
-    else group.calls.push(call);
+    if (groups.get(key)?.calls.push(call) === undefined) groups.set(key, { part, calls: [call] });
   }
   return [...groups.values()].map((group) => ({ part: group.part, sums: sumOfCalls(group.calls) }));
 }

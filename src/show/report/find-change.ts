@@ -173,7 +173,5 @@ function placeOf(
 }
 
 function add<T>(groups: Map<string, T[]>, key: string, fact: T): void {
-  const group = groups.get(key);
-  if (group === undefined) groups.set(key, [fact]);
-  else group.push(fact);
+  if (groups.get(key)?.push(fact) === undefined) groups.set(key, [fact]);
 }

@@ -1,6 +1,6 @@
 import { printable } from "#kit/text/terminal.ts";
 import type { Cause } from "./explain-money.ts";
-import { toolTitle } from "./tool-title.ts";
+import { toolTitle } from "./titles.ts";
 
 /** A notable fact about a session. */
 export interface Finding {

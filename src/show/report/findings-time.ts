@@ -3,7 +3,7 @@ import { printable } from "#kit/text/terminal.ts";
 import type { Explanation } from "./explain.ts";
 import type { TimeSpent } from "./explain-time.ts";
 import { type Finding, inTurn, MIN_SHARE } from "./finding.ts";
-import { toolTitle } from "./tool-title.ts";
+import { toolTitle } from "./titles.ts";
 
 /** Where the time went: the largest part, subagents, the slowest call, idle time. */
 export function timeFindings(explanation: Explanation): readonly Finding[] {

@@ -1,4 +1,6 @@
 import type { Repository } from "#core/model/session.ts";
+import type { Database } from "#store/database.ts";
+import { type FirstListed, firstListed, listedSessions, type SessionFilter } from "#store/session-list.ts";
 
 /** Display names of repositories, unique among all of them. */
 export interface RepositoryNames {
@@ -46,6 +48,22 @@ export function repositoryOrFolder(text: unknown, cwd: unknown): Repository | un
   if (typeof text === "string") return JSON.parse(text) as Repository;
   const name = typeof cwd === "string" ? cwd.split(/[\\/]+/).findLast((part) => part !== "") : undefined;
   return name === undefined ? undefined : { name };
+}
+
+/** The sessions to list, by latest activity. @param repository its name, the end of its address, or its folder */
+export function sessionsAsked(
+  db: Database,
+  { repository, ...filter }: SessionFilter & { readonly repository?: string },
+  limit: number,
+): FirstListed {
+  if (repository === undefined) return firstListed(db, filter, limit);
+  const all = listedSessions(db, filter).map((session) => ({
+    id: session.id,
+    place: repositoryOrFolder(session.repository, session.cwd),
+  }));
+  const names = repositoryNames(all.flatMap(({ place }) => place ?? []));
+  const ids = all.filter(({ place }) => place !== undefined && names.isMeant(place, repository)).map(({ id }) => id);
+  return { ids: ids.slice(0, limit), total: ids.length };
 }
 
 // --- internal ---

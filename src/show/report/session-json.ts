@@ -1,12 +1,13 @@
 import type { CallSums } from "#core/model/model-call.ts";
 import type { Segment } from "#core/model/session.ts";
 import { sumOfCalls } from "#core/rules/call-sums.ts";
+import { grouped } from "#kit/objects.ts";
 import { isoTime, usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import type { StoredModelCall } from "#store/queries.ts";
 import { settledSpans } from "#store/spans.ts";
 import { knownAmounts } from "./call-totals.ts";
-import type { SessionSummary } from "./session-summary.ts";
+import { activeMs, isOpen, type SessionSummary, toolCallCount } from "./session-summary.ts";
 import { hiddenCalls, type SessionView } from "./session-view.ts";
 
 /**
@@ -62,9 +63,24 @@ export const headJson = ({ stored, facts, segments, onSubscription }: SessionSum
 });
 
 /** Why a segment ended, the same in `show` and `sessions`; `null` while it is open. */
-export const endJson = (segment: Segment | undefined) => ({
+const endJson = (segment: Segment | undefined) => ({
   reason: segment?.reason ?? null,
   native_reason: segment?.nativeReason ?? null,
+});
+
+/** One session of `openhook-otel sessions --json`. */
+export const summaryJson = (summary: SessionSummary) => ({
+  ...headJson(summary),
+  ...endJson(summary.segments.at(-1)),
+  open: isOpen(summary),
+  active_ms: activeMs(summary.segments),
+  work_ms: summary.workMs,
+  segments: summary.segments.length,
+  turns: summary.turns,
+  prompts: summary.prompts,
+  subagents: summary.subagents,
+  tool_calls: toolCallsJson(summary.tools),
+  totals: sumsJson(summary.sums, summary.facts),
 });
 
 // --- internal ---
@@ -165,12 +181,14 @@ const toolJson = ({ tool, segment, open }: SessionView["toolCalls"][number]) => 
 });
 
 function byModel(calls: readonly StoredModelCall[]) {
-  const groups = new Map<string, StoredModelCall[]>();
-  for (const call of calls) {
-    const name = call.call.model ?? UNNAMED;
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [call]);
-    else group.push(call);
-  }
+  const groups = grouped(calls, ({ call }) => call.model ?? UNNAMED);
   return Object.fromEntries([...groups].map(([name, group]) => [name, sumsJson(sumOfCalls(group))]));
 }
+
+/** How many tool calls there are, and how many of each status. */
+const toolCallsJson = (
+  tools: SessionSummary["tools"],
+): { readonly total: number; readonly [status: string]: number } => ({
+  total: toolCallCount(tools),
+  ...Object.fromEntries(tools),
+});

@@ -5,8 +5,7 @@ import type { Database } from "#store/database.ts";
 import { parentsOfCalls, settledSpans, spansWithoutCalls } from "#store/spans.ts";
 import type { SessionOutline, SessionView } from "./session-view.ts";
 import { rowFinder, sumPlace } from "./waterfall/row-sums.ts";
-import { isPrompted, spanKindOf } from "./waterfall/shown-span.ts";
-import { inTreeOrder } from "./waterfall/tree.ts";
+import { inTreeOrder, isPrompted, spanKindOf } from "./waterfall/tree.ts";
 
 /** A span of a session. */
 export interface SessionSpan {

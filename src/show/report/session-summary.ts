@@ -13,9 +13,8 @@ import { knownFactsOf } from "#store/sessions/read-session.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { openCalls } from "./call-totals.ts";
-import { subscriptionMark } from "./list-price.ts";
-import { withOpenSubagents, withOpenTurns } from "./open-runs.ts";
-import { wholeSegments, widened } from "./whole-segments.ts";
+import { wholeSegments, widened, withOpenSubagents, withOpenTurns } from "./open-part.ts";
+import { subscriptionMark } from "./prices.ts";
 
 /** A session in numbers: settled and open parts together. */
 export interface SessionSummary {

@@ -17,11 +17,17 @@ import { knownFactsOf } from "#store/sessions/read-session.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { openCalls } from "./call-totals.ts";
-import { subscriptionMark } from "./list-price.ts";
-import { type RunSubagent, type RunTurn, withOpenSubagents, withOpenTurns } from "./open-runs.ts";
-import { type OpenSpan, openSpansOf } from "./open-spans.ts";
+import {
+  type OpenSpan,
+  openSpansOf,
+  type RunSubagent,
+  type RunTurn,
+  wholeSegments,
+  withOpenSubagents,
+  withOpenTurns,
+} from "./open-part.ts";
+import { subscriptionMark } from "./prices.ts";
 import { type Agents, type SessionSummary, summarise } from "./session-summary.ts";
-import { wholeSegments } from "./whole-segments.ts";
 
 /** What is shown of a session beside its stored spans. */
 export interface SessionOutline extends SessionSummary {

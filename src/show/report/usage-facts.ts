@@ -1,9 +1,8 @@
 import type { CallSums, PricedCall } from "#core/model/model-call.ts";
 import { QUARTER_MS } from "#core/model/packed.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
-import { addSums, sumOfCalls } from "#core/rules/call-sums.ts";
+import { NO_CALLS, sumOfCalls } from "#core/rules/call-sums.ts";
 import { callPrice } from "#core/telemetry/cost.ts";
-import { plusKnown } from "#kit/numbers.ts";
 import type { Database, Row } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { sessionFactsOf } from "#store/sessions/read-session.ts";
@@ -23,12 +22,15 @@ export interface ToolFigures {
   readonly errors: number;
   readonly denied: number;
   readonly unfinished: number;
+  /** Still running. */
   readonly open: number;
+  /** From start to end, including waits for the user; parallel calls each count. */
   readonly toolMs: number;
 }
 
-interface TurnFigures {
+export interface TurnFigures {
   readonly turns: number;
+  /** Those of `turns` whose prompt a human sent. */
   readonly prompts: number;
   readonly failed: number;
   readonly interrupted: number;
@@ -79,17 +81,19 @@ export function* settledFacts(db: Database, sessions: readonly number[], wanted:
   if (wanted.calls) {
     for (const [subject, row] of rows("usage", CALL_SUMS, wanted.byModel ? "model" : undefined)) {
       const model = row["model"];
-      yield { kind: "calls", ...subject, model: typeof model === "string" ? model : null, figures: callFigures(row) };
+      const figures = figuresIn(row, NOTHING, CALL_FIGURES);
+      yield { kind: "calls", ...subject, model: typeof model === "string" ? model : null, figures };
     }
   }
   if (wanted.tools) {
     for (const [subject, row] of rows("tool_usage", TOOL_SUMS, wanted.byTool ? "name" : undefined)) {
-      yield { kind: "tools", ...subject, tool: String(row["name"] ?? ""), figures: toolFigures(row) };
+      const figures = figuresIn(row, NO_TOOLS, TOOL_FIGURES);
+      yield { kind: "tools", ...subject, tool: String(row["name"] ?? ""), figures };
     }
   }
   if (wanted.turns) {
     for (const [subject, row] of rows("turn_usage", TURN_SUMS))
-      yield { kind: "turns", ...subject, figures: turnFigures(row) };
+      yield { kind: "turns", ...subject, figures: figuresIn(row, NO_TURNS, TURN_FIGURES) };
   }
 }
 
@@ -145,41 +149,86 @@ export const callFiguresOf = (one: PricedCall): CallFigures => ({
 
 /** Adds the figures of other calls. */
 export function addFigures(a: CallFigures, b: CallFigures): CallFigures {
-  const cacheReportedInput = plusKnown(a.cacheReportedInput, b.cacheReportedInput);
-  const cacheReportedRead = plusKnown(a.cacheReportedRead, b.cacheReportedRead);
-  return {
-    ...addSums(a, b),
-    modelMs: a.modelMs + b.modelMs,
-    ...(cacheReportedInput !== undefined && { cacheReportedInput }),
-    ...(cacheReportedRead !== undefined && { cacheReportedRead }),
-  };
+  const sums = { ...a };
+  addTo(sums, b, CALL_FIGURES);
+  return sums;
 }
 
-// --- internal ---
+/** A figure that is absent everywhere stays absent: unknown is never 0. */
+export function addTo<K extends string>(
+  sums: { [P in K]?: number | undefined },
+  more: { readonly [P in K]?: number | undefined },
+  keys: readonly K[],
+): void {
+  for (const key of keys) {
+    const value = more[key];
+    if (value !== undefined) sums[key] = (sums[key] ?? 0) + value;
+  }
+}
 
-const FEW_SESSIONS = 50;
+/** Figures without any call. */
+export const NOTHING: CallFigures = { ...NO_CALLS, modelMs: 0 };
+export const NO_TOOLS: ToolFigures = { calls: 0, errors: 0, denied: 0, unfinished: 0, open: 0, toolMs: 0 };
+export const NO_TURNS: TurnFigures = { turns: 0, prompts: 0, failed: 0, interrupted: 0 };
 
-const countBefore = (table: string, view: string): string =>
-  `(SELECT count(*) FROM ${table} b WHERE b.session = ${view}.session AND b.time_ms < ${view}.time_ms)`;
+/** Figures by name, and the expressions that the store sums up for them. */
+type Sums<Figures = Readonly<Record<string, number>>> = { readonly [Name in keyof Figures]-?: string };
 
-/** Sums by name, and the expressions that are summed. */
-type Sums = Readonly<Record<string, string>>;
-const named = (...names: readonly string[]): Sums => Object.fromEntries(names.map((name) => [name, name]));
-
-const CALL_SUMS: Sums = {
-  ...named("calls", "sums_told", "without_usage", "unpriced", "incomplete", "input", "output", "cache_read"),
-  ...named("cache_write", "cache_write_5m", "cache_write_1h", "reasoning", "cost_nano_usd", "duration_ms"),
-  cache_told_input: "iif(cache_read IS NULL, NULL, input)",
-  cache_told_read: "iif(input IS NULL, NULL, cache_read)",
+const CALL_SUMS: Sums<CallFigures> = {
+  modelCalls: "calls",
+  aggregateRecords: "sums_told",
+  callsWithoutUsage: "without_usage",
+  incompleteCalls: "incomplete",
+  unpricedCalls: "unpriced",
+  input: "input",
+  output: "output",
+  cacheRead: "cache_read",
+  cacheWrite: "cache_write",
+  cacheWrite5m: "cache_write_5m",
+  cacheWrite1h: "cache_write_1h",
+  reasoning: "reasoning",
+  costNanoUsd: "cost_nano_usd",
+  modelMs: "duration_ms",
+  cacheReportedInput: "iif(cache_read IS NULL, NULL, input)",
+  cacheReportedRead: "iif(input IS NULL, NULL, cache_read)",
 };
-const TOOL_SUMS = named("calls", "errors", "denied", "unfinished", "duration_ms");
+const TOOL_SUMS: Sums<ToolFigures> = {
+  calls: "calls",
+  errors: "errors",
+  denied: "denied",
+  unfinished: "unfinished",
+  open: "0",
+  toolMs: "duration_ms",
+};
 const PROMPTED = "origin IN ('human', 'machine')";
-const TURN_SUMS: Sums = {
+const TURN_SUMS: Sums<TurnFigures> = {
   turns: `iif(${PROMPTED}, turns, 0)`,
   prompts: "iif(origin = 'human', turns, 0)",
   failed: `iif(${PROMPTED}, failed, 0)`,
   interrupted: `iif(${PROMPTED}, interrupted, 0)`,
 };
+
+/** The names of all figures of a kind. */
+export const CALL_FIGURES = Object.keys(CALL_SUMS) as readonly (keyof CallFigures)[];
+export const TOOL_FIGURES = Object.keys(TOOL_SUMS) as readonly (keyof ToolFigures)[];
+export const TURN_FIGURES = Object.keys(TURN_SUMS) as readonly (keyof TurnFigures)[];
+
+// --- internal ---
+
+/** Reads figures from a row with their sums. Unknown ones stay as in `none`. */
+function figuresIn<Figures extends object>(row: Row, none: Figures, names: readonly (keyof Figures & string)[]) {
+  const figures = { ...none } as { -readonly [Name in keyof Figures]: Figures[Name] | number };
+  for (const name of names) {
+    const sum = row[name];
+    if (typeof sum === "number") figures[name] = sum;
+  }
+  return figures as Figures;
+}
+
+const FEW_SESSIONS = 50;
+
+const countBefore = (table: string, view: string): string =>
+  `(SELECT count(*) FROM ${table} b WHERE b.session = ${view}.session AND b.time_ms < ${view}.time_ms)`;
 
 const sumsIn = (sums: Sums): string =>
   Object.entries(sums)
@@ -255,44 +304,3 @@ function timesOf(
     },
   };
 }
-
-function callFigures(row: Row): CallFigures {
-  const known = <K extends string>(key: K, column: string): { readonly [P in K]?: number } => {
-    const value = row[column];
-    return typeof value === "number" ? ({ [key]: value } as { [P in K]?: number }) : {};
-  };
-  return {
-    modelCalls: Number(row["calls"]),
-    aggregateRecords: Number(row["sums_told"]),
-    ...known("input", "input"),
-    ...known("output", "output"),
-    ...known("cacheRead", "cache_read"),
-    ...known("cacheWrite", "cache_write"),
-    ...known("cacheWrite5m", "cache_write_5m"),
-    ...known("cacheWrite1h", "cache_write_1h"),
-    ...known("reasoning", "reasoning"),
-    callsWithoutUsage: Number(row["without_usage"]),
-    incompleteCalls: Number(row["incomplete"]),
-    ...known("costNanoUsd", "cost_nano_usd"),
-    unpricedCalls: Number(row["unpriced"]),
-    modelMs: Number(row["duration_ms"] ?? 0),
-    ...known("cacheReportedInput", "cache_told_input"),
-    ...known("cacheReportedRead", "cache_told_read"),
-  };
-}
-
-const toolFigures = (row: Row): ToolFigures => ({
-  calls: Number(row["calls"] ?? 0),
-  errors: Number(row["errors"] ?? 0),
-  denied: Number(row["denied"] ?? 0),
-  unfinished: Number(row["unfinished"] ?? 0),
-  open: 0,
-  toolMs: Number(row["duration_ms"] ?? 0),
-});
-
-const turnFigures = (row: Row): TurnFigures => ({
-  turns: Number(row["turns"] ?? 0),
-  prompts: Number(row["prompts"] ?? 0),
-  failed: Number(row["failed"] ?? 0),
-  interrupted: Number(row["interrupted"] ?? 0),
-});

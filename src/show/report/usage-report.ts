@@ -3,13 +3,12 @@ import type { Subscriptions } from "#core/model/rate-limit.ts";
 import type { Database } from "#store/database.ts";
 import { sessionCounts } from "#store/queries.ts";
 import { bucketsBetween, compareBuckets, startOfBucket } from "./buckets.ts";
-import { subscribedAgents } from "./list-price.ts";
-import { type UnpricedModel, unpricedModels } from "./no-price.ts";
+import { subscribedAgents, type UnpricedModel, unpricedModels } from "./prices.ts";
 import { type Dimension, TIME_UNITS } from "./query.ts";
 import type { Question } from "./question.ts";
 import { inReadingOrder } from "./text/usage-keys.ts";
 import { usageByGroupings } from "./usage.ts";
-import type { UsageRow } from "./usage-row.ts";
+import type { UsageRow } from "./usage-rows.ts";
 
 /** The rows of a usage report. */
 export interface UsageReport {

@@ -1,11 +1,27 @@
 import type { Certainty } from "#core/model/changes.ts";
-import { CALL_SUM_NAMES } from "#core/rules/call-sums.ts";
 import { type Attribution, changeKeyOf, identityOf } from "./attribution.ts";
 import { type bucketsOf, compareBuckets } from "./buckets.ts";
-import type { UsageQuery } from "./query.ts";
-import { CHANGE_DIMENSIONS, type ChangeDimension, type Dimension, TIME_UNITS, type TimeUnit } from "./query.ts";
-import type { CallFigures, Fact, ToolFigures } from "./usage-facts.ts";
-import type { UsageRow } from "./usage-row.ts";
+import {
+  CHANGE_DIMENSIONS,
+  type ChangeDimension,
+  type Dimension,
+  TIME_UNITS,
+  type TimeUnit,
+  type UsageQuery,
+} from "./query.ts";
+import {
+  addTo,
+  CALL_FIGURES,
+  type CallFigures,
+  type Fact,
+  NO_TOOLS,
+  NO_TURNS,
+  NOTHING,
+  TOOL_FIGURES,
+  type ToolFigures,
+  TURN_FIGURES,
+  type TurnFigures,
+} from "./usage-facts.ts";
 import type { CountedSession } from "./usage-sessions.ts";
 
 /** Which parts the rows of a query have. */
@@ -23,16 +39,6 @@ export const groupsBy = ({ by }: UsageQuery, dimension: Dimension): boolean => b
 
 export const isChangeDimension = (dimension: Dimension): dimension is ChangeDimension =>
   CHANGE_DIMENSIONS.some((known) => known === dimension);
-
-/** Figures without any call. */
-export const NOTHING: CallFigures = {
-  modelCalls: 0,
-  aggregateRecords: 0,
-  callsWithoutUsage: 0,
-  incompleteCalls: 0,
-  unpricedCalls: 0,
-  modelMs: 0,
-};
 
 /** Sums up the rows of one grouping. */
 export class UsageTable {
@@ -88,6 +94,25 @@ export class UsageTable {
   }
 }
 
+/** The figures of one group. Parts that do not apply are absent: a tool has no tokens, a model no turns. */
+export interface UsageRow {
+  /** One value per dimension of the query; `null`: unknown. Sessions as `<source>/<id>`. */
+  readonly key: Readonly<Partial<Record<Dimension, string | null>>>;
+  /** Sessions with any of these figures; a subagent's session counts as its root. */
+  readonly sessions: number;
+  /** By the time they ended. Tokens and cost are absent where they were not reported. */
+  readonly calls?: CallFigures;
+  /** Turns with a prompt, by the time they started. */
+  readonly turns?: TurnFigures;
+  /** By the time they started. */
+  readonly tools?: ToolFigures;
+  /** Agents of sessions whose usage is unknown: the agent never reports tokens, or the transcript was never read. */
+  readonly agentsWithoutUsage: readonly string[];
+  readonly sessionsWithoutUsage: number;
+  /** Of rows by commit, change, branch or ticket, and of what led to one of these: the lowest of what they contain. Absent for rows of none of these. */
+  readonly certainty?: Certainty;
+}
+
 // --- internal ---
 
 const isTime = (dimension: Dimension): dimension is TimeUnit => TIME_UNITS.some((unit) => unit === dimension);
@@ -123,9 +148,9 @@ class Row {
   #unreported: Map<number, string> | undefined;
   #reported: Set<number> | undefined;
   readonly #calls: { -readonly [K in keyof CallFigures]: CallFigures[K] } = { ...NOTHING };
-  readonly #tools = { calls: 0, errors: 0, denied: 0, unfinished: 0, open: 0, toolMs: 0 };
+  readonly #tools = { ...NO_TOOLS };
   #certainty: Certainty | undefined;
-  readonly #turns = { turns: 0, prompts: 0, failed: 0, interrupted: 0 };
+  readonly #turns = { ...NO_TURNS };
 
   constructor(by: readonly Dimension[], values: readonly (string | null)[], parts: Record<Fact["kind"], boolean>) {
     this.#key = Object.fromEntries(by.map((dimension, i) => [dimension, values[i] ?? null]));
@@ -170,34 +195,6 @@ class Row {
 }
 
 const hasTokens = ({ input, output }: CallFigures): boolean => input !== undefined || output !== undefined;
-
-const CALL_FIGURES = [
-  ...CALL_SUM_NAMES,
-  "modelMs",
-  "cacheReportedInput",
-  "cacheReportedRead",
-] as const satisfies readonly (keyof CallFigures)[];
-const TOOL_FIGURES = [
-  "calls",
-  "errors",
-  "denied",
-  "unfinished",
-  "open",
-  "toolMs",
-] as const satisfies readonly (keyof ToolFigures)[];
-const TURN_FIGURES = ["turns", "prompts", "failed", "interrupted"] as const;
-
-/** A figure that is absent everywhere stays absent: unknown is never 0. */
-function addTo<K extends string>(
-  sums: { [P in K]?: number | undefined },
-  more: { readonly [P in K]?: number | undefined },
-  keys: readonly K[],
-): void {
-  for (const key of keys) {
-    const value = more[key];
-    if (value !== undefined) sums[key] = (sums[key] ?? 0) + value;
-  }
-}
 
 function compareKeys(by: readonly Dimension[], a: UsageRow["key"], b: UsageRow["key"]): number {
   for (const dimension of by) {

@@ -4,9 +4,9 @@ import { Attribution } from "./attribution.ts";
 import { bucketsOf, wholeQuarters } from "./buckets.ts";
 import type { UsageQuery } from "./query.ts";
 import { type Dimension, TIME_UNITS } from "./query.ts";
-import { type Fact, type FactsWanted, openFactsOf, settledFacts } from "./usage-facts.ts";
-import type { UsageRow } from "./usage-row.ts";
-import { groupsBy, isChangeDimension, NOTHING, UsageTable } from "./usage-rows.ts";
+import { type Fact, type FactsWanted, NOTHING, openFactsOf, settledFacts } from "./usage-facts.ts";
+import type { UsageRow } from "./usage-rows.ts";
+import { groupsBy, isChangeDimension, UsageTable } from "./usage-rows.ts";
 import { type CountedSession, countedSessions } from "./usage-sessions.ts";
 
 /**

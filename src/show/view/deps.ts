@@ -1,3 +1,4 @@
+import type { Config } from "#config/schema.ts";
 import type { Agent } from "#core/model/agent.ts";
 import type { Subscriptions } from "#core/model/rate-limit.ts";
 import type { SpanSettings } from "#core/telemetry/spans.ts";
@@ -36,4 +37,12 @@ export interface ViewDeps {
 export interface PageFile {
   readonly type: string;
   readonly body: string;
+}
+
+/** Address of a trace in the user's backend, with `{trace_id}`: the setting, otherwise the Jaeger that reconcile queries. */
+export function traceLinkOf({ view, reconcile: { jaeger } }: Pick<Config, "view" | "reconcile">): {
+  readonly traceLink?: string;
+} {
+  if (view.traceLink !== undefined) return { traceLink: view.traceLink };
+  return jaeger === undefined ? {} : { traceLink: `${jaeger.replace(/\/$/, "")}/trace/{trace_id}` };
 }

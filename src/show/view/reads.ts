@@ -10,7 +10,7 @@ import { listSessions } from "./data/sessions.ts";
 import { toolsOver } from "./data/tools.ts";
 import { usageOver } from "./data/usage.ts";
 import { NO_SESSION, NO_SPAN, type Read, type Reading, whenChanged } from "./respond.ts";
-import { CHANGE_SORTS, SORTS, SPLITS } from "./wire/params.ts";
+import { CHANGE_SORTS, SORTS, SPLITS } from "./wire/api.ts";
 
 /** What the page can ask for, by the path below `/api/`; the types of what it gets follow from this list. */
 export const READS = {

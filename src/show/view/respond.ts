@@ -13,7 +13,7 @@ import type { ViewDeps } from "./deps.ts";
 import type { promptAdder } from "./prompts.ts";
 import { BadRequest, type QueryParams, queryParams } from "./query-params.ts";
 import { KnownBody, type RecentDocuments, Tagged } from "./recent-documents.ts";
-import { type ApiError, HAS_MORE, type NoStore } from "./wire/responses.ts";
+import { type ApiError, HAS_MORE, type NoStore } from "./wire/api.ts";
 
 /** What all responses share. */
 export interface ResponseDeps extends ViewDeps {

@@ -4,7 +4,7 @@ import type { Attributes, SpanRecord } from "#core/model/telemetry.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { clip, flow, printable, terminalOf, widthOf, wrapped } from "#kit/text/terminal.ts";
 import { callsOfSpans } from "#show/report/waterfall/row-sums.ts";
-import type { ShownSpan } from "#show/report/waterfall/shown-span.ts";
+import type { ShownSpan } from "#show/report/waterfall/tree.ts";
 import { waterfall } from "#show/report/waterfall/waterfall.ts";
 import { CONTROL, columnsOf, SGR } from "../../support/context.ts";
 import { runs } from "../../support/whole.ts";

@@ -6,13 +6,13 @@ import {
   type Subscriptions,
   WINDOW_MS,
 } from "#core/model/rate-limit.ts";
-import { NO_CALLS } from "#core/rules/call-sums.ts";
+import { UserError } from "#kit/errors.ts";
 import type { Database } from "#store/database.ts";
-import { subscribedAgents } from "../list-price.ts";
-import { unpricedModels } from "../no-price.ts";
-import { addFigures, type CallFigures } from "../usage-facts.ts";
+import { subscribedAgents, unpricedModels } from "../prices.ts";
+import { type Question, type QuestionOptions, rangeOf } from "../question.ts";
+import { addFigures, type CallFigures, NOTHING } from "../usage-facts.ts";
 import type { UsageReport } from "../usage-report.ts";
-import type { UsageRow } from "../usage-row.ts";
+import type { UsageRow } from "../usage-rows.ts";
 import { type CountedSession, countedSessions } from "../usage-sessions.ts";
 import { type CallFact, callFacts } from "./call-facts.ts";
 import { type LimitWindow, reportedWindows, windowsOf } from "./windows.ts";
@@ -94,9 +94,34 @@ export const NO_BLOCKS: BlockReport = {
   undivided: 0,
 };
 
-// --- internal ---
+/**
+ * The question of `report --blocks`.
+ *
+ * @param words dimensions on the command line
+ * @throws UserError for options that windows cannot be combined with, and for a wrong time
+ */
+export function blockQuestionOf(words: readonly string[], options: QuestionOptions, nowMs: number): BlockQuestion {
+  if (words.length > 0) refuse(`windows are the rows of --blocks: leave out ${words.join(" ")}`);
+  if (options.csv) refuse("--blocks prints two tables, which one CSV file cannot have: use --json");
+  for (const filter of ["model", "repository"] as const) {
+    if (options[filter] !== undefined)
+      refuse(`--blocks cannot be combined with --${filter}: a limit is for all models and repositories of an agent`);
+  }
+  const { sinceMs, untilMs = nowMs } = rangeOf(options, ["day"], nowMs);
+  const limit = options.limit ?? (options.json ? undefined : DEFAULT_LIMIT);
+  const { agent } = options;
+  return { sinceMs, untilMs, ...(agent !== undefined && { agent }), ...(limit !== undefined && { limit }) };
+}
 
-const NOTHING: CallFigures = { ...NO_CALLS, modelMs: 0 };
+/** The same as a query of usage. */
+export const queryOf = ({ sinceMs, untilMs, agent }: BlockQuestion, nowMs: number): Question["query"] => ({
+  by: [],
+  sinceMs,
+  ...(untilMs < nowMs && { untilMs }),
+  ...(agent !== undefined && { agent }),
+});
+
+// --- internal ---
 
 type Filled = LimitWindow & { readonly facts: readonly CallFact[] };
 
@@ -160,4 +185,10 @@ function byModel(facts: readonly CallFact[]): ReadonlyMap<string | null, CallFig
   const sums = new Map<string | null, CallFigures>();
   for (const { model, figures } of facts) sums.set(model, addFigures(sums.get(model) ?? NOTHING, figures));
   return sums;
+}
+
+const DEFAULT_LIMIT = 20;
+
+function refuse(message: string): never {
+  throw new UserError("E_USAGE", message);
 }

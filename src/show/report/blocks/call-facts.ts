@@ -1,13 +1,21 @@
 import type { CallSums } from "#core/model/model-call.ts";
 import { QUARTER_MS } from "#core/model/packed.ts";
-import { CALL_SUM_NAMES, NO_CALLS, sumOfCalls } from "#core/rules/call-sums.ts";
+import { CALL_SUM_NAMES, sumOfCalls } from "#core/rules/call-sums.ts";
 import type { Database } from "#store/database.ts";
 import { packedNumbers } from "#store/packed.ts";
 import { type SessionSource, sessionFactsOf } from "#store/sessions/read-session.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import { sessionById } from "#store/sessions.ts";
 import { openCalls } from "../call-totals.ts";
-import { addFigures, type CallFigures, callFiguresOf, type Fact, openFactsOf, settledFacts } from "../usage-facts.ts";
+import {
+  addFigures,
+  type CallFigures,
+  callFiguresOf,
+  type Fact,
+  NOTHING,
+  openFactsOf,
+  settledFacts,
+} from "../usage-facts.ts";
 
 /** Calls of one session with one model. */
 export type CallFact = Extract<Fact, { readonly kind: "calls" }>;
@@ -80,7 +88,7 @@ function packedCalls(
   const calls = openCalls(unsettledSession({ db, ...deps }, stored), sessionFactsOf(deps, stored)).filter(
     ({ call }) => call.endMs >= quarterMs && call.endMs < quarterMs + QUARTER_MS,
   );
-  const known = sums.reduce<CallFigures>((sum, { figures }) => addFigures(sum, figures), { ...NO_CALLS, modelMs: 0 });
+  const known = sums.reduce<CallFigures>((sum, { figures }) => addFigures(sum, figures), NOTHING);
   if (!isSame(sumOfCalls(calls), known)) return undefined;
   return calls.map((one) => ({
     kind: "calls",

@@ -1,6 +1,6 @@
 import { costSource } from "#core/telemetry/cost.ts";
 import { isoTime } from "#kit/text/figures.ts";
-import { rowJson, unpricedJson } from "../usage-json.ts";
+import { rowJson, unpricedJson } from "../usage-data.ts";
 import type { Block, BlockQuestion, BlockReport, BlockTable } from "./blocks.ts";
 
 /** The windows as a JSON document. Unknown is `null`, never 0. */

@@ -3,12 +3,11 @@ import { sumOfFailures } from "#kit/text/failure-share.ts";
 import { count, duration, localTime } from "#kit/text/figures.ts";
 import { type Column, table } from "#kit/text/table.ts";
 import { flow, printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
-import { figureColumns } from "../text/usage-figures.ts";
+import { figureColumns, measureOf, type UsageLine } from "../text/usage-figures.ts";
 import { unnamed } from "../text/usage-keys.ts";
-import { measureOf, type UsageLine } from "../text/usage-measure.ts";
 import { notesOf, titleOf } from "../text/usage-notes.ts";
 import type { Block, BlockQuestion, BlockReport, BlockTable } from "./blocks.ts";
-import { queryOf } from "./question.ts";
+import { queryOf } from "./blocks.ts";
 
 /** One table per length of windows, and what limits the figures. */
 export function* blockLines(

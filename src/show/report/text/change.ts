@@ -5,7 +5,7 @@ import type { ChangeReport, KnownCommit } from "../change-report.ts";
 import type { NamedChange } from "../find-change.ts";
 import { COMMIT_LENGTH } from "./usage-keys.ts";
 import { notesOf } from "./usage-notes.ts";
-import { usageTable } from "./usage-table.ts";
+import { usageTable } from "./usage-report.ts";
 
 /** A commit or change with the sessions behind it. */
 export function* changeLines(report: ChangeReport, terminal: Terminal): Generator<string> {

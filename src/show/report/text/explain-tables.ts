@@ -1,11 +1,11 @@
 import type { CallSums } from "#core/model/model-call.ts";
 import { costText, duration, percentOf, plural, tokensText } from "#kit/text/figures.ts";
-import { bar, type Column, table } from "#kit/text/table.ts";
-import { printable, type Terminal, widthOf } from "#kit/text/terminal.ts";
+import { bar, type Column, roomBeside, table } from "#kit/text/table.ts";
+import { printable, type Terminal } from "#kit/text/terminal.ts";
 import type { Explanation } from "../explain.ts";
 import type { TimePart } from "../explain-time.ts";
 import { describeCause } from "../finding.ts";
-import { toolTitle } from "../tool-title.ts";
+import { toolTitle } from "../titles.ts";
 
 /** The parts of the session's time, in a fixed order; their sum is the whole. */
 export function* timeTable({ time, money, habits, view }: Explanation, terminal: Terminal): Generator<string> {
@@ -118,7 +118,6 @@ const tokensIn = (sums: CallSums): number | undefined => sums.input;
 
 const MAX_BAR = 16;
 const MIN_BAR = 8;
-const GAP = 2;
 
 /** @param titles of the columns; the bars come before the last column, which has no title */
 function* drawn(titles: readonly string[], rows: readonly Row[], terminal: Terminal): Generator<string> {
@@ -138,11 +137,7 @@ function* drawn(titles: readonly string[], rows: readonly Row[], terminal: Termi
     { title: "share", rank: 7, align: "right", cell: ({ share }) => (share === undefined ? "?" : percentOf(share)) },
     { title: "", rank: 3, ...(!isGrouped && { shrinkTo: 24 }), cell: ({ detail }) => detail },
   ];
-  const taken = columns.reduce((sum, { title, cell }) => {
-    const own = rows.reduce((w, row) => Math.max(w, widthOf(cell(row))), 0);
-    return own === 0 ? sum : sum + Math.max(own, widthOf(title)) + GAP;
-  }, 0);
-  const width = Math.min(MAX_BAR, Math.max(MIN_BAR, terminal.columns - taken));
+  const width = Math.min(MAX_BAR, Math.max(MIN_BAR, roomBeside(columns, rows, terminal)));
   const bars: Column<Row> = {
     title: "",
     rank: 6,

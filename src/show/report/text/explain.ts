@@ -1,11 +1,9 @@
 import { describePrices } from "#core/telemetry/cost.ts";
 import { localTime, plural } from "#kit/text/figures.ts";
 import { flow, type Piece, printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
-import type { Explanation } from "../explain.ts";
-import { findingsOf } from "../findings.ts";
-import { listPriceNote } from "../list-price.ts";
-import type { SessionChange, SessionResults } from "../session-results.ts";
-import { unknownsOf } from "../unknowns.ts";
+import type { Explanation, SessionChange, SessionResults } from "../explain.ts";
+import { findingsOf, unknownsOf } from "../findings.ts";
+import { listPriceNote } from "../prices.ts";
 import { commitTexts, KINDS } from "./change.ts";
 import { moneyTable, timeTable } from "./explain-tables.ts";
 

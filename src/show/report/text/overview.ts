@@ -10,7 +10,7 @@ import { repositoryOrFolder } from "../repositories.ts";
 import { endOfSession, type Idle } from "../session-end.ts";
 import { type SessionSummary, summarise } from "../session-summary.ts";
 import { usage } from "../usage.ts";
-import type { UsageRow } from "../usage-row.ts";
+import type { UsageRow } from "../usage-rows.ts";
 
 type Agents = readonly Agent[];
 

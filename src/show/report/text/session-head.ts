@@ -15,7 +15,7 @@ import {
 } from "#kit/text/figures.ts";
 import { type Piece, printable } from "#kit/text/terminal.ts";
 import { hasUsage } from "../call-totals.ts";
-import { LIST_PRICE } from "../list-price.ts";
+import { LIST_PRICE } from "../prices.ts";
 import { endOfSegment, type Idle } from "../session-end.ts";
 import { activeMs } from "../session-summary.ts";
 import { hiddenCalls, type SessionView } from "../session-view.ts";

@@ -6,7 +6,7 @@ import { hasUsage } from "../call-totals.ts";
 import { repositoryOrFolder } from "../repositories.ts";
 import { endOfSession, type Idle } from "../session-end.ts";
 import { failedCalls, type SessionSummary, toolCallCount } from "../session-summary.ts";
-import { type SessionTitle, shortTitle } from "../session-title.ts";
+import { type SessionTitle, shortTitle } from "../titles.ts";
 
 /** A session of the list. */
 interface ListedSummary extends SessionSummary {

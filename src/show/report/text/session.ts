@@ -3,7 +3,7 @@ import { cardOf } from "#core/rules/cards.ts";
 import { flow, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import type { Database } from "#store/database.ts";
 import { settledSpans } from "#store/spans.ts";
-import { noPriceNotesOf } from "../no-price.ts";
+import { noPriceNotesOf } from "../prices.ts";
 import type { Idle } from "../session-end.ts";
 import type { SessionView } from "../session-view.ts";
 import { rowCalls } from "../waterfall/row-sums.ts";

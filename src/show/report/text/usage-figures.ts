@@ -1,10 +1,10 @@
+import { sumKnown } from "#kit/numbers.ts";
 import { type Failures, standsOut } from "#kit/text/failure-share.ts";
 import { count, dollars, duration, leastDollars, percentOf } from "#kit/text/figures.ts";
 import type { Column } from "#kit/text/table.ts";
-import { hasUsage } from "../call-totals.ts";
+import { hasUsage, lowerBounds } from "../call-totals.ts";
 import type { Dimension } from "../query.ts";
-import type { UsageRow } from "../usage-row.ts";
-import type { Measure, UsageLine } from "./usage-measure.ts";
+import type { UsageRow } from "../usage-rows.ts";
 
 /** The figures of a usage table: tokens, cost and counts, or the figures of tools. */
 export function figureColumns(
@@ -56,52 +56,74 @@ export function figureColumns(
 /** Failed tool calls of a row. */
 export const failuresOf = ({ tools }: UsageRow): Failures => ({ failed: tools?.errors ?? 0, calls: tools?.calls ?? 0 });
 
+/** What the bars of a usage table show. */
+type Measure = "cost" | "tokens" | "tools";
+
+export const MEASURES: Readonly<Record<Measure, (row: UsageRow) => number | undefined>> = {
+  cost: ({ calls }) => calls?.costNanoUsd,
+  tokens: ({ calls }) => sumKnown([calls?.input, calls?.output]),
+  tools: ({ tools }) => tools?.calls,
+};
+/** The column that holds the measure. */
+export const TITLES: Readonly<Record<Measure, string>> = { cost: "cost", tokens: "in", tools: "calls" };
+
+/** Cost; tokens where most calls have no known price; calls for tools. */
+export function measureOf(by: readonly Dimension[], rows: readonly UsageRow[]): Measure {
+  if (by.includes("tool")) return "tools";
+  const sum = (figureOf: (row: UsageRow) => number): number => rows.reduce((n, row) => n + figureOf(row), 0);
+  const calls = sum((row) => row.calls?.modelCalls ?? 0);
+  return calls > 0 && sum((row) => row.calls?.unpricedCalls ?? 0) * 2 > calls ? "tokens" : "cost";
+}
+
+/** One line of the usage table. */
+export interface UsageLine {
+  readonly row: UsageRow;
+  /** Number of empty lines that this line replaces. */
+  readonly skipped?: number;
+  readonly keys: readonly string[];
+  readonly isTotal: boolean;
+}
+
 // --- internal ---
 
 const number = (n: number | undefined): string => (n === undefined ? "" : count(n));
 
 type Known = NonNullable<UsageRow["calls"]>;
+const ofCalls =
+  (textOf: (calls: Known, isUsageUnknown: boolean) => string) =>
+  ({ calls, sessionsWithoutUsage }: UsageRow): string =>
+    calls === undefined ? "" : textOf(calls, sessionsWithoutUsage > 0);
+
 /** Empty if nothing was used, `?` if usage is unknown: these two must differ. */
-const unknown = (calls: Known, { sessionsWithoutUsage }: UsageRow): string =>
-  hasUsage(calls) || sessionsWithoutUsage > 0 ? "?" : "";
+const unknown = (calls: Known, isUsageUnknown: boolean): string => (hasUsage(calls) || isUsageUnknown ? "?" : "");
 const least = (isLeast: boolean): string => (isLeast ? "≥" : "");
 
-function costText(row: UsageRow): string {
-  const { calls, sessionsWithoutUsage } = row;
-  if (calls === undefined) return "";
-  if (calls.costNanoUsd === undefined) return unknown(calls, row);
-  const isLeast = calls.unpricedCalls + calls.incompleteCalls + sessionsWithoutUsage > 0;
-  return isLeast ? leastDollars(calls.costNanoUsd) : dollars(calls.costNanoUsd);
-}
+const costText = ofCalls((calls, isUsageUnknown) => {
+  if (calls.costNanoUsd === undefined) return unknown(calls, isUsageUnknown);
+  const { costIsLowerBound } = lowerBounds(calls, isUsageUnknown);
+  return costIsLowerBound ? leastDollars(calls.costNanoUsd) : dollars(calls.costNanoUsd);
+});
 
-function inputText(row: UsageRow): string {
-  const { calls, sessionsWithoutUsage } = row;
-  if (calls === undefined) return "";
-  if (calls.input === undefined) return unknown(calls, row);
-  return `${least(calls.callsWithoutUsage + sessionsWithoutUsage > 0)}${count(calls.input)}`;
-}
+const inputText = ofCalls((calls, isUsageUnknown) => {
+  if (calls.input === undefined) return unknown(calls, isUsageUnknown);
+  return `${least(lowerBounds(calls, isUsageUnknown).inputIsLowerBound)}${count(calls.input)}`;
+});
 
-function outputText(row: UsageRow): string {
-  const { calls, sessionsWithoutUsage } = row;
-  if (calls === undefined) return "";
-  if (calls.output === undefined) return unknown(calls, row);
-  return `${least(calls.callsWithoutUsage + calls.incompleteCalls + sessionsWithoutUsage > 0)}${count(calls.output)}`;
-}
+const outputText = ofCalls((calls, isUsageUnknown) => {
+  if (calls.output === undefined) return unknown(calls, isUsageUnknown);
+  return `${least(lowerBounds(calls, isUsageUnknown).outputIsLowerBound)}${count(calls.output)}`;
+});
 
-function cachedText(row: UsageRow): string {
-  const { calls } = row;
-  if (calls === undefined) return "";
-  if (!calls.cacheReportedInput) return calls.input ? "?" : "";
-  return percentOf((calls.cacheReportedRead ?? 0) / calls.cacheReportedInput);
-}
+const cachedText = ofCalls(({ input, cacheReportedInput, cacheReportedRead = 0 }) => {
+  if (!cacheReportedInput) return input ? "?" : "";
+  return percentOf(cacheReportedRead / cacheReportedInput);
+});
 
-function callsText(row: UsageRow): string {
-  const { calls } = row;
-  if (calls === undefined) return "";
-  const isLeast = calls.aggregateRecords > 0 || row.sessionsWithoutUsage > 0;
-  if (calls.modelCalls > 0) return `${least(isLeast)}${count(calls.modelCalls)}`;
+const callsText = ofCalls(({ modelCalls, aggregateRecords }, isUsageUnknown) => {
+  const isLeast = aggregateRecords > 0 || isUsageUnknown;
+  if (modelCalls > 0) return `${least(isLeast)}${count(modelCalls)}`;
   return isLeast ? "?" : "";
-}
+});
 
 /** Failed calls of all calls. */
 function failedShare({ tools }: UsageRow): string {

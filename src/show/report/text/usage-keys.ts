@@ -1,11 +1,12 @@
 import { maxOf, sumKnown } from "#kit/numbers.ts";
+import { grouped } from "#kit/objects.ts";
 import type { Column } from "#kit/text/table.ts";
 import { clip, printable, type Terminal, widthOf } from "#kit/text/terminal.ts";
 import { mondayOf } from "../buckets.ts";
 import { type Dimension, TIME_UNITS } from "../query.ts";
-import { toolTitle } from "../tool-title.ts";
-import type { UsageRow } from "../usage-row.ts";
-import { MEASURES, type UsageLine } from "./usage-measure.ts";
+import { toolTitle } from "../titles.ts";
+import type { UsageRow } from "../usage-rows.ts";
+import { MEASURES, type UsageLine } from "./usage-figures.ts";
 
 /** The columns on the left: what each row is grouped by. */
 export function keyColumns(
@@ -83,11 +84,7 @@ export const COMMIT_LENGTH = 10;
 export function inReadingOrder(by: readonly Dimension[], rows: readonly UsageRow[]): readonly UsageRow[] {
   const [first, ...others] = by;
   if (first === undefined) return rows;
-  const groups = new Map<string | null, UsageRow[]>();
-  for (const row of rows) {
-    const key = row.key[first] ?? null;
-    if (groups.get(key)?.push(row) === undefined) groups.set(key, [row]);
-  }
+  const groups = grouped(rows, ({ key }) => key[first] ?? null);
   const all = [...groups.values()].map((group) => ({ group, size: sizeOf(group) }));
   const ordered = TIMES.has(first) ? all : all.sort((a, b) => compare(a.size, b.size));
   return ordered.flatMap(({ group }) => inReadingOrder(others, group));

@@ -1,5 +1,5 @@
 import { merged } from "#kit/numbers.ts";
-import { endMsOf, type ShownSpan, spanKindOf } from "./shown-span.ts";
+import { endMsOf, type ShownSpan, spanKindOf } from "./tree.ts";
 
 /** Maps time to a place between 0 and 1: straight lines between knots. */
 export interface Axis {

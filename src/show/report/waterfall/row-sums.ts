@@ -5,8 +5,7 @@ import { addSums, NO_CALLS, sumOfCalls } from "#core/rules/call-sums.ts";
 import { spanIdOf } from "#core/telemetry/ids.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { hasUsage, lowerBounds } from "../call-totals.ts";
-import { numberAt, spanKindOf, textAt } from "./shown-span.ts";
-import { type Node, type SpanPlace, spanPlace } from "./tree.ts";
+import { type Node, numberAt, type SpanPlace, spanKindOf, spanPlace, textAt } from "./tree.ts";
 
 /** A model call and the span that shows it. */
 export interface RowCall {

@@ -2,9 +2,9 @@ import type { SpanRecord } from "#core/model/telemetry.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { count, dollars, duration, leastDollars } from "#kit/text/figures.ts";
 import { type Piece, printable, type Style } from "#kit/text/terminal.ts";
-import { toolTitle } from "../tool-title.ts";
+import { toolTitle } from "../titles.ts";
 import type { RowFigures } from "./row-sums.ts";
-import { endMsOf, numberAt, type ShownSpan, spanKindOf, textAt } from "./shown-span.ts";
+import { endMsOf, numberAt, type ShownSpan, spanKindOf, textAt } from "./tree.ts";
 
 export type FigureKey = "duration" | "tokens" | "cost";
 

@@ -4,8 +4,7 @@ import { type Axis, axisOf, idleCells, placeOf } from "./axis.ts";
 import { GAP, headOf, labelOf, layoutOf } from "./layout.ts";
 import { type RowCall, rowFigures, sumPlace } from "./row-sums.ts";
 import { toRow } from "./rows.ts";
-import { endMsOf, isPrompted, type ShownSpan, spanKindOf } from "./shown-span.ts";
-import { guidesOf, inTreeOrder } from "./tree.ts";
+import { endMsOf, guidesOf, inTreeOrder, isPrompted, type ShownSpan, spanKindOf } from "./tree.ts";
 
 /**
  * Draws spans as a tree with bars on one time axis, one line each: name, bar, duration, tokens in→out, cost.

@@ -1,6 +1,7 @@
 import type { StoredCommit } from "#core/model/changes.ts";
 import { type Fate, KEPT_AFTER_DAYS } from "#core/model/outcomes.ts";
 import { isNotedBranch } from "#core/rules/change-facts.ts";
+import { grouped } from "#kit/objects.ts";
 import { storedChanges, storedCommits } from "#store/changes.ts";
 import type { Database } from "#store/database.ts";
 import { type OutcomeFigures, outcomeFigures, outcomeReader } from "#store/outcomes.ts";
@@ -21,15 +22,13 @@ export interface ChangeOutcome {
 
 /** What is stored of commits and changes themselves, by the names that figures have. */
 export class ChangeFacts {
-  readonly #commits = new Map<string, StoredCommit[]>();
+  readonly #commits: ReadonlyMap<string, readonly StoredCommit[]>;
   readonly #changes = new Map<string, { readonly lastMs: number; readonly url: string | null }>();
   readonly #outcomesOf: ReturnType<typeof outcomeReader>;
 
   constructor(db: Database) {
     this.#outcomesOf = outcomeReader(db);
-    for (const stored of storedCommits(db)) {
-      if (this.#commits.get(stored.commit)?.push(stored) === undefined) this.#commits.set(stored.commit, [stored]);
-    }
+    this.#commits = grouped(storedCommits(db), ({ commit }) => commit);
     const ends = lastActivities(db);
     for (const change of storedChanges(db).toReversed()) {
       const name = nameOfChange(change);

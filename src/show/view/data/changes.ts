@@ -1,12 +1,13 @@
 import { sumKnown } from "#kit/numbers.ts";
+import { grouped } from "#kit/objects.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import type { ChangeDimension, Dimension } from "../../report/query.ts";
 import { inReadingOrder } from "../../report/text/usage-keys.ts";
 import { usageByGroupings } from "../../report/usage.ts";
-import type { UsageRow } from "../../report/usage-row.ts";
-import type { ChangeSort } from "../wire/params.ts";
+import type { UsageRow } from "../../report/usage-rows.ts";
+import type { ChangeSort } from "../wire/api.ts";
 import { ChangeFacts } from "./change-facts.ts";
 import { type FiguresDeps, type FiguresQuery, firstMs, nameOfKey } from "./figures.ts";
 import { figuresOf, type UsageFigures } from "./rows.ts";
@@ -134,7 +135,7 @@ function figuresByChange(
     by === "commit" ? [by] : [by, "commit"],
   ];
   const [[total] = [], all = [], ...parts] = usageByGroupings(db, deps, query, groupings);
-  const [agents, repositories, sessions, commits] = parts.map((rows) => partsBy(by, rows));
+  const [agents, repositories, sessions, commits] = parts.map((rows) => grouped(rows, ({ key }) => key[by] ?? null));
   const without = all.find((row) => row.key[by] == null);
   const changes = inReadingOrder([by], all).flatMap((row): readonly Change[] => {
     const name = row.key[by] ?? null;
@@ -161,17 +162,6 @@ function contains({ name, repositories, agents }: Change, text: string | undefin
   return (
     searched === undefined || [name, ...repositories, ...agents].some((part) => part.toLowerCase().includes(searched))
   );
-}
-
-/** Rows by a change and something else, by the change. */
-function partsBy(by: ChangeDimension, rows: readonly UsageRow[]): ReadonlyMap<string, readonly UsageRow[]> {
-  const parts = new Map<string, UsageRow[]>();
-  for (const row of rows) {
-    const name = row.key[by] ?? null;
-    if (name === null) continue;
-    if (parts.get(name)?.push(row) === undefined) parts.set(name, [row]);
-  }
-  return parts;
 }
 
 /** The known values of a dimension. */

@@ -2,10 +2,9 @@ import type { SpanRecord } from "#core/model/telemetry.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { plural } from "#kit/text/figures.ts";
 import type { SessionSpan } from "../../report/session-spans.ts";
-import { toolTitle } from "../../report/tool-title.ts";
+import { toolTitle } from "../../report/titles.ts";
 import { type RowCall, type RowFigures, rowFigures, type SumPlace, sumPlace } from "../../report/waterfall/row-sums.ts";
-import { isPrompted, numberAt, textAt } from "../../report/waterfall/shown-span.ts";
-import { inTreeOrder } from "../../report/waterfall/tree.ts";
+import { inTreeOrder, isPrompted, numberAt, textAt } from "../../report/waterfall/tree.ts";
 import { FLAG, SPAN_KINDS, type SpanCells, type SpanColumns, type SpanKind } from "../wire/spans.ts";
 
 /** Converts the spans of all segments of a session for the waterfall. @param calls all calls of the session, for the figures */

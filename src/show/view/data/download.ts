@@ -3,8 +3,7 @@ import type { SessionSource } from "#store/sessions/read-session.ts";
 import type { UsageQuery } from "../../report/query.ts";
 import { inReadingOrder } from "../../report/text/usage-keys.ts";
 import { usage } from "../../report/usage.ts";
-import { csvLines } from "../../report/usage-csv.ts";
-import { queryJson, rowJson } from "../../report/usage-json.ts";
+import { csvLines, queryJson, rowJson } from "../../report/usage-data.ts";
 
 /** A file that the browser saves. */
 export class Download {

@@ -3,10 +3,9 @@ import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { explain } from "../../report/explain.ts";
 import { repeatJson, timeJson } from "../../report/explain-json.ts";
-import { findingsOf } from "../../report/findings.ts";
+import { findingsOf, unknownsOf } from "../../report/findings.ts";
 import type { SessionView } from "../../report/session-view.ts";
-import { toolTitle } from "../../report/tool-title.ts";
-import { unknownsOf } from "../../report/unknowns.ts";
+import { toolTitle } from "../../report/titles.ts";
 import { changesOfSession } from "./changes.ts";
 
 type Deps = Pick<SessionSource, "agents">;

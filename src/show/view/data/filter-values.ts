@@ -3,7 +3,6 @@ import { cardOf } from "#core/rules/cards.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { type RepositoryNames, repositoryNames, repositoryOrFolder } from "../../report/repositories.ts";
-import { SHOWN } from "./session-sql.ts";
 
 /** The choices of the filters. */
 export interface Choices {
@@ -36,6 +35,13 @@ export function cachedFilterValues({ agents }: Pick<SessionSource, "agents">): (
     return values;
   };
 }
+
+/** SQL condition for the sessions that the page lists: not subagents, not pruned, not of excluded projects. */
+export const SHOWN = "s.parent IS NULL AND s.pruned_ms IS NULL AND s.excluded = 0";
+
+/** SQL: the start of a session as its row shows it; a transcript can contain work before the first hook. */
+export const STARTED = `coalesce((SELECT min(min(g.start_ms, coalesce(json_extract(g.totals, '$.firstMs'), g.start_ms)))
+  FROM segments g WHERE g.session = s.id), s.first_ms)`;
 
 // --- internal ---
 

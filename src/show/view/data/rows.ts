@@ -7,14 +7,15 @@ import type { SessionSource } from "#store/sessions/read-session.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { lowerBounds } from "../../report/call-totals.ts";
-import { subscriptionMark } from "../../report/list-price.ts";
+import { subscriptionMark } from "../../report/prices.ts";
 import type { RepositoryNames } from "../../report/repositories.ts";
 import { endOfSession, type Idle } from "../../report/session-end.ts";
-import { summaryJson } from "../../report/session-list-json.ts";
+import { summaryJson } from "../../report/session-json.ts";
 import type { SessionSummary } from "../../report/session-summary.ts";
-import { titleOf, titleText } from "../../report/session-title.ts";
-import { callsJson, rowJson } from "../../report/usage-json.ts";
-import type { UsageRow } from "../../report/usage-row.ts";
+import { titleOf, titleText } from "../../report/titles.ts";
+import { callsJson, rowJson } from "../../report/usage-data.ts";
+import { NOTHING } from "../../report/usage-facts.ts";
+import type { UsageRow } from "../../report/usage-rows.ts";
 
 export interface RowDeps extends Pick<SessionSource, "agents"> {
   readonly idle: Idle;
@@ -61,7 +62,7 @@ export function toRow(
 
 /** Figures of a time bucket, or of one agent, model or repository: as in `report --json`, and what only the page shows. */
 export function figuresOf(row: UsageRow) {
-  const calls = row.calls ?? NO_CALLS;
+  const calls = row.calls ?? NOTHING;
   return {
     ...rowJson(row),
     ...callsJson(calls, row),
@@ -86,15 +87,6 @@ const limitsOf = (sums: CallSums, isUsageUnknown: boolean) => ({
 /** `null` if no call took any time: then the agents do not report when their calls began. */
 const modelMsOf = ({ modelMs, modelCalls, aggregateRecords }: NonNullable<UsageRow["calls"]>): number | null =>
   modelMs === 0 && modelCalls + aggregateRecords > 0 ? null : modelMs;
-
-const NO_CALLS: NonNullable<UsageRow["calls"]> = {
-  modelCalls: 0,
-  aggregateRecords: 0,
-  callsWithoutUsage: 0,
-  incompleteCalls: 0,
-  unpricedCalls: 0,
-  modelMs: 0,
-};
 
 /** Models of settled calls, or of unsettled ones if nothing is settled yet. */
 function modelsOf(db: Database, agents: SessionSource["agents"], stored: StoredSession): readonly string[] {

@@ -6,10 +6,9 @@ import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import { sessionById, unsettledSessions } from "#store/sessions.ts";
 import { type RepositoryNames, repositoryOrFolder } from "../../report/repositories.ts";
 import { summarise } from "../../report/session-summary.ts";
-import type { Sort } from "../wire/params.ts";
-import type { FilterValues } from "./filter-values.ts";
+import type { Sort } from "../wire/api.ts";
+import { type FilterValues, SHOWN, STARTED } from "./filter-values.ts";
 import { type RowDeps, toRow } from "./rows.ts";
-import { SHOWN, STARTED } from "./session-sql.ts";
 
 interface ListQuery {
   readonly agent?: string;

@@ -1,7 +1,7 @@
 import type { Database } from "#store/database.ts";
 import { usage } from "../../report/usage.ts";
-import { toolsJson } from "../../report/usage-json.ts";
-import type { UsageRow } from "../../report/usage-row.ts";
+import { toolsJson } from "../../report/usage-data.ts";
+import type { UsageRow } from "../../report/usage-rows.ts";
 import { type FiguresDeps, type FiguresQuery, firstMs, nameOfKey } from "./figures.ts";
 
 /** Calls, outcomes and duration of each tool. */

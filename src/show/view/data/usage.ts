@@ -1,12 +1,11 @@
 import { usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
-import { noPriceNotes, unpricedModels } from "../../report/no-price.ts";
+import { noPriceNotes, unpricedModels } from "../../report/prices.ts";
 import type { TimeUnit } from "../../report/query.ts";
 import { usageByGroupings } from "../../report/usage.ts";
-import type { UsageRow } from "../../report/usage-row.ts";
-import type { Split } from "../wire/params.ts";
-import { chartBuckets, checkBarCount } from "./chart-buckets.ts";
-import { type FiguresDeps, type FiguresQuery, firstMs, nameOfKey } from "./figures.ts";
+import type { UsageRow } from "../../report/usage-rows.ts";
+import type { Split } from "../wire/api.ts";
+import { chartBuckets, checkBarCount, type FiguresDeps, type FiguresQuery, firstMs, nameOfKey } from "./figures.ts";
 import { figuresOf } from "./rows.ts";
 
 interface UsageViewQuery extends FiguresQuery {

@@ -1,5 +1,5 @@
+import type { ChangeSort } from "../../wire/api.ts";
 import type { ChangesDocument, UsageFigures } from "../../wire/documents.ts";
-import type { ChangeSort } from "../../wire/params.ts";
 import { Head, ShareHead, type Sorting } from "../figures/table.tsx";
 import { capitalised } from "../text/format.ts";
 import { Change, ChangeFigures } from "./change.tsx";

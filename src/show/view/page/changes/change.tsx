@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
+import type { ChangeDimension } from "../../wire/api.ts";
 import { type ChangeOutcome, type ChangesDocument, FATES, type Fate, type UsageFigures } from "../../wire/documents.ts";
-import type { ChangeDimension } from "../../wire/params.ts";
 import { Cost, InOut, Time, Unknown } from "../figures/figures.tsx";
 import { NumberCell, ShareCell } from "../figures/table.tsx";
 import { hrefOf } from "../route.ts";

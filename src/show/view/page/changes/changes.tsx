@@ -1,20 +1,18 @@
 import { useState } from "preact/hooks";
+import type { ChangeDimension } from "../../wire/api.ts";
 import type { ChangeOutcome, ChangesDocument, UsageFigures } from "../../wire/documents.ts";
-import type { ChangeDimension } from "../../wire/params.ts";
 import { useApi } from "../data/api.ts";
-import { Downloads } from "../figures/downloads.tsx";
 import { Cost, Tile, Unknown } from "../figures/figures.tsx";
-import { More } from "../figures/table.tsx";
-import { FigureFilters } from "../filters/figure-filters.tsx";
+import { Downloads, More } from "../figures/table.tsx";
+import { FigureFilters } from "../filters/filters.tsx";
 import { boundsOfParams } from "../filters/range.ts";
-import { useTitle } from "../hooks/use-title.ts";
+import { useTitle } from "../hooks.ts";
 import { SearchField, Select } from "../parts/fields.tsx";
 import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholder.tsx";
 import { changeParams, type ViewParams } from "../route.ts";
 import { capitalised, exact, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 import { ChangeTable } from "./change-table.tsx";
-import { GROUP_NAMES, GROUPS } from "./groups.ts";
 
 /** What commits, pull requests, branches and tickets cost, the sessions behind them, and what became of them. */
 export function Changes({ params }: { params: ViewParams }) {
@@ -77,6 +75,28 @@ export function Changes({ params }: { params: ViewParams }) {
 }
 
 // --- internal ---
+
+/** What changes of each kind are called together, and when they are known; in the order in which the page offers them. */
+const GROUPS = {
+  change: {
+    many: "Changes",
+    source: "A change is a pull request, a ticket, or a branch other than the default one, that a session worked on.",
+  },
+  commit: {
+    many: "Commits",
+    source: "A commit is known if a session's tool call made it, or if it contains files that a session edited.",
+  },
+  branch: {
+    many: "Branches",
+    source: "Branches are known from hooks and from most agents' files; work on the default branch belongs to none.",
+  },
+  ticket: {
+    many: "Tickets",
+    source: "A ticket is known if the name of a branch, or a trailer of a commit, contains its id.",
+  },
+} as const satisfies Record<ChangeDimension, { readonly many: string; readonly source: string }>;
+
+const GROUP_NAMES = Object.keys(GROUPS) as readonly ChangeDimension[];
 
 const PAGE_ROWS = 50;
 

@@ -1,10 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
+import { type ApiError, type ApiResponse, HAS_MORE, type NoStore } from "../../wire/api.ts";
 import type { Documents } from "../../wire/documents.ts";
-import { type ApiError, type ApiResponse, HAS_MORE, type NoStore } from "../../wire/responses.ts";
 import { type Params, queryOf } from "../route.ts";
-
-import { command } from "../text/command.ts";
-import { EXPORTED, exportedResponse } from "./exported.ts";
+import { command, EXPORTED, exportedResponse } from "./exported.ts";
 import { onChange } from "./live.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { matchesTerm, termsOf } from "../../match.ts";
+import type { ApiError } from "../../wire/api.ts";
 import type { ExplanationDocument, ExportedPage, SessionDocument } from "../../wire/documents.ts";
-import type { ApiError } from "../../wire/responses.ts";
 import type { SearchDocument, SpanDocument } from "../../wire/spans.ts";
 
 /** The data of an exported page; `undefined` if a server answers the page's requests. */
@@ -36,6 +36,10 @@ export function exportedResponse(
       return ABSENT;
   }
 }
+
+/** A command as the user types it; the server puts the program's name into the page. */
+export const command = (args: string): string =>
+  `${document.documentElement.dataset["program"] ?? "openhook-otel"} ${args}`;
 
 // --- internal ---
 

@@ -109,3 +109,24 @@ export function Tile({
 }
 
 export const Unknown = () => <span class="unknown">unknown</span>;
+
+/** A name and its value, in a `dl`. */
+export const Pair = ({ name, children }: { name: string; children: ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+/** The repository of a session, or the name of its folder. */
+export const placeOf = ({ repositoryName, folder }: Pick<SessionRow, "repositoryName" | "folder">): string =>
+  repositoryName ?? lastPart(folder) ?? "no folder";
+
+/** The branch that a session worked on, if it is known. */
+export function Branch({ of: { repository } }: { of: Pick<SessionRow, "repository"> }) {
+  return repository?.branch === undefined ? null : <span class="branch">{safeText(repository.branch)}</span>;
+}
+
+// --- internal ---
+
+const lastPart = (path: string | null): string | undefined => path?.split(/[/\\]/).findLast((part) => part !== "");

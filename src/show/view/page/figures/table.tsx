@@ -1,4 +1,7 @@
 import type { ComponentChildren } from "preact";
+import { urlOf } from "../data/api.ts";
+import type { Params } from "../route.ts";
+import { timeZone } from "../text/format.ts";
 
 /** How a column is sorted now, and what a click on its head does. */
 export interface Sorting {
@@ -119,3 +122,18 @@ export const More = ({ text, onMore }: { text: string; onMore: () => void }) => 
     <span class="muted">{text}</span>
   </p>
 );
+
+/** Links that save the figures of a view, with the same columns as the command `report`. */
+export function Downloads({ query }: { query: Params & { readonly by: string } }) {
+  const href = (format: "csv" | "json"): string => urlOf(`report.${format}`, { ...query, timeZone: timeZone() });
+  return (
+    <p class="downloads">
+      <a href={href("csv")} download>
+        Download CSV
+      </a>
+      <a href={href("json")} download>
+        JSON
+      </a>
+    </p>
+  );
+}

@@ -1,6 +1,5 @@
-import type { TimeUnit } from "../../wire/params.ts";
+import type { TimeUnit } from "../../wire/api.ts";
 import type { ViewParams } from "../route.ts";
-import { type Days, startOfDay, timeOf } from "./days.ts";
 
 export const RANGES = [
   { value: "1", text: "Last 24 hours" },
@@ -64,6 +63,24 @@ export function unitsOf({ range, ...chosen }: Chosen): readonly TimeUnit[] {
   return ["month", "week"];
 }
 
+/** Start of the day that many days ago, in the user's time zone. */
+export function startOfDay(daysAgo: number): number {
+  const now = new Date();
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).getTime();
+}
+
+/** Two days as an address has them, `2026-11-21`; both are included. */
+export interface Days {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** The time from the start of the first to the end of the last day, in the user's time zone; absent: none is chosen, or the text is no day. */
+export function timeOf({ from, to }: Days): { readonly startMs?: number; readonly endMs?: number } {
+  const [startMs, endMs] = [startOf(from, 0), startOf(to, 1)];
+  return { ...(startMs !== undefined && { startMs }), ...(endMs !== undefined && { endMs }) };
+}
+
 // --- internal ---
 
 const HOUR_MS = 3_600_000;
@@ -72,4 +89,12 @@ const HOUR_MS = 3_600_000;
 function countOf(days: Days): number {
   const { startMs = Number.NaN, endMs = Date.now() } = timeOf(days);
   return (endMs - startMs) / (24 * HOUR_MS);
+}
+
+/** Start of the day that is `daysLater` days after a day. By the calendar, because days with a change of the clock are longer or shorter. */
+function startOf(day: string | undefined, daysLater: number): number | undefined {
+  const [year, month, date] = (day ?? "").split("-").map(Number);
+  if (year === undefined || month === undefined || date === undefined) return undefined;
+  const ms = new Date(year, month - 1, date + daysLater).getTime();
+  return Number.isNaN(ms) ? undefined : ms;
 }

@@ -1,11 +1,10 @@
 import type { HomeDocument } from "../../wire/documents.ts";
 import { useApi } from "../data/api.ts";
-import { Downloads } from "../figures/downloads.tsx";
-import { failuresIn } from "../figures/failures.ts";
-import { startOfDay } from "../filters/days.ts";
-import { PeriodFilter } from "../filters/period-filter.tsx";
-import { beforeOf, boundsOfRange, RANGES, rangeNamed, unitsOf } from "../filters/range.ts";
-import { useTitle } from "../hooks/use-title.ts";
+import { failuresIn } from "../figures/compare.ts";
+import { Downloads } from "../figures/table.tsx";
+import { PeriodFilter } from "../filters/filters.tsx";
+import { beforeOf, boundsOfRange, RANGES, rangeNamed, startOfDay, unitsOf } from "../filters/range.ts";
+import { useTitle } from "../hooks.ts";
 import { NoSessionsYet, Placeholder } from "../parts/placeholder.tsx";
 import { hrefOf, type ViewParams } from "../route.ts";
 import { SessionTable } from "../sessions/session-table.tsx";

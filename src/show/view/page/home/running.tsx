@@ -1,11 +1,9 @@
 import type { Failures } from "../../../../kit/text/failure-share.ts";
 import type { HomeDocument } from "../../wire/documents.ts";
-import { failureClass, failuresOf } from "../figures/failures.ts";
-import { Cost, InOut } from "../figures/figures.tsx";
-import { useNow } from "../hooks/use-now.ts";
-import { Pair } from "../parts/pair.tsx";
+import { failureClass, failuresOf } from "../figures/compare.ts";
+import { Branch, Cost, InOut, Pair, placeOf } from "../figures/figures.tsx";
+import { useNow } from "../hooks.ts";
 import { hrefOf } from "../route.ts";
-import { Branch, placeOf } from "../sessions/place.tsx";
 import { duration, msOf, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 

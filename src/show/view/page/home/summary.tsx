@@ -1,5 +1,5 @@
 import type { HomeDocument, UsageFigures } from "../../wire/documents.ts";
-import { mostExpensive } from "../figures/by-cost.ts";
+import { mostExpensive } from "../figures/compare.ts";
 import { Cost, InOut, NoPriceNotes, Tile } from "../figures/figures.tsx";
 import { dollars, exact, leastDollars, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";

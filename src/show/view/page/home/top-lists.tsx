@@ -1,13 +1,13 @@
 import type { ComponentChildren } from "preact";
+import type { Split } from "../../wire/api.ts";
 import type { HomeDocument, ToolRow } from "../../wire/documents.ts";
-import type { Split } from "../../wire/params.ts";
-import { measureOf, mostExpensive } from "../figures/by-cost.ts";
+import { measureOf, mostExpensive } from "../figures/compare.ts";
 import { Cost, Unknown } from "../figures/figures.tsx";
 import { ShareCell } from "../figures/table.tsx";
 import { hrefOf } from "../route.ts";
 import { exact, percent } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
-import { toolName } from "../tools/servers.ts";
+import { toolName } from "../tools/tool-table.tsx";
 
 type Filters = Readonly<Record<string, string | undefined>>;
 

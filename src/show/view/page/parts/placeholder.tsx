@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import type { ApiError, NoStore } from "../../wire/responses.ts";
+import type { ApiError, NoStore } from "../../wire/api.ts";
+import { command } from "../data/exported.ts";
 import { hrefOf, type Route } from "../route.ts";
-import { command } from "../text/command.ts";
 import { capitalised } from "../text/format.ts";
 
 /** Shown instead of data. Without a problem, the first response is still expected. */

@@ -1,15 +1,14 @@
 import { useEffect, useState } from "preact/hooks";
 import type { SpanDocument } from "../../wire/spans.ts";
 import { type Fetched, fetchOnce } from "../data/api.ts";
-import { Pair } from "../parts/pair.tsx";
+import { Pair } from "../figures/figures.tsx";
 import { Placeholder } from "../parts/placeholder.tsx";
 import { hrefOf } from "../route.ts";
 import { clock, dateTimeExact, duration, orUnknown, plural, preciseDollars } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 import { TraceLink } from "./head.tsx";
-import { type Inside, insideOf } from "./inside.ts";
 import { SpanRecord } from "./span-record.tsx";
-import { KIND_NAMES, type Spans } from "./spans.ts";
+import { type Inside, insideOf, KIND_NAMES, type Spans } from "./spans.ts";
 
 interface Props {
   readonly source: string;

@@ -1,10 +1,7 @@
 import type { SessionDocument } from "../../wire/documents.ts";
 import { EXPORTED } from "../data/exported.ts";
-import { AtWork, Cost, EndBadge, InOut, Unknown } from "../figures/figures.tsx";
-import { backTo } from "../hooks/use-route.ts";
-import { Pair } from "../parts/pair.tsx";
-import { hrefOf } from "../route.ts";
-import { Branch, placeOf } from "../sessions/place.tsx";
+import { AtWork, Branch, Cost, EndBadge, InOut, Pair, placeOf, Unknown } from "../figures/figures.tsx";
+import { backTo, hrefOf } from "../route.ts";
 import { dateTimeExact, dollars, exact, msOf, orUnknown, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 

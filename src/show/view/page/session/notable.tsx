@@ -1,6 +1,6 @@
 import type { ExplanationDocument } from "../../wire/documents.ts";
 import { EXPORTED } from "../data/exported.ts";
-import { Pair } from "../parts/pair.tsx";
+import { Pair } from "../figures/figures.tsx";
 import { hrefOf, type Params } from "../route.ts";
 import { dollars, duration, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";

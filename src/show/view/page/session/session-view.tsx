@@ -1,8 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useApi } from "../data/api.ts";
 import { EXPORTED } from "../data/exported.ts";
-import { useNow } from "../hooks/use-now.ts";
-import { useTitle } from "../hooks/use-title.ts";
+import { useNow, useTitle } from "../hooks.ts";
 import { Placeholder } from "../parts/placeholder.tsx";
 import { hrefOf, readRoute } from "../route.ts";
 import { safeText } from "../text/safe-text.ts";

@@ -1,14 +1,13 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: styled as cards on narrow screens, the elements lose their roles
 import { type Failures, sumOfFailures } from "../../../../kit/text/failure-share.ts";
+import type { Sort } from "../../wire/api.ts";
 import type { SessionRow } from "../../wire/documents.ts";
-import type { Sort } from "../../wire/params.ts";
-import { failureClass, failuresOf } from "../figures/failures.ts";
-import { AtWork, Cost, EndBadge, InOut, Time } from "../figures/figures.tsx";
+import { failureClass, failuresOf } from "../figures/compare.ts";
+import { AtWork, Branch, Cost, EndBadge, InOut, placeOf, Time } from "../figures/figures.tsx";
 import { Head, type Sorting } from "../figures/table.tsx";
 import { hrefOf } from "../route.ts";
 import { exact, msOf } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
-import { Branch, placeOf } from "./place.tsx";
 
 interface Props {
   readonly rows: readonly SessionRow[];

@@ -1,13 +1,11 @@
 import { useState } from "preact/hooks";
+import type { Sort } from "../../wire/api.ts";
 import type { Choices } from "../../wire/documents.ts";
-import type { Sort } from "../../wire/params.ts";
 import { useApi } from "../data/api.ts";
 import { More } from "../figures/table.tsx";
-import { type Days, startOfDay, timeOf } from "../filters/days.ts";
-import { DaysBetween } from "../filters/period-filter.tsx";
-import { SubjectFilters } from "../filters/subject-filters.tsx";
-import { keptPlace, useKeptPlace } from "../hooks/use-kept-place.ts";
-import { useTitle } from "../hooks/use-title.ts";
+import { DaysBetween, SubjectFilters } from "../filters/filters.tsx";
+import { type Days, startOfDay, timeOf } from "../filters/range.ts";
+import { keptPlace, useKeptPlace, useTitle } from "../hooks.ts";
 import { Check, SearchField, Select } from "../parts/fields.tsx";
 import { NoSessionsYet, Placeholder } from "../parts/placeholder.tsx";
 import { changeParams, hrefOf, type ViewParams } from "../route.ts";

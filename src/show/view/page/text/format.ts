@@ -1,4 +1,4 @@
-import * as amounts from "../../../../kit/text/amounts.ts";
+import * as amounts from "#kit/text/amounts.ts";
 
 const { duration, exact, plural, shortCount } = amounts;
 

@@ -1,17 +1,16 @@
 import { useState } from "preact/hooks";
 import type { ToolRow } from "../../wire/documents.ts";
 import { useApi } from "../data/api.ts";
-import { Downloads } from "../figures/downloads.tsx";
 import { Tile } from "../figures/figures.tsx";
-import { FigureFilters } from "../filters/figure-filters.tsx";
+import { Downloads } from "../figures/table.tsx";
+import { FigureFilters } from "../filters/filters.tsx";
 import { boundsOfParams } from "../filters/range.ts";
-import { useTitle } from "../hooks/use-title.ts";
+import { useTitle } from "../hooks.ts";
 import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholder.tsx";
 import type { ViewParams } from "../route.ts";
 import { duration, exact, percent } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
-import { byServer, serverOf, sumOf, toolName } from "./servers.ts";
-import { ToolTable } from "./tool-table.tsx";
+import { byServer, serverOf, sumOf, ToolTable, toolName } from "./tool-table.tsx";
 
 /** Calls, outcomes and durations of each tool, by MCP server and one by one. */
 export function Tools({ params }: { params: ViewParams }) {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import { useColourScheme } from "../hooks/use-colour-scheme.ts";
+import { useColourScheme } from "../hooks.ts";
 import { bucketName } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 import { HEIGHT_PX, plotData, plotOptions } from "./chart-options.ts";

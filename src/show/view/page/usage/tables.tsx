@@ -1,8 +1,7 @@
 import { type Failures, sumOfFailures } from "../../../../kit/text/failure-share.ts";
+import type { Split } from "../../wire/api.ts";
 import type { UsageDocument, UsageFigures } from "../../wire/documents.ts";
-import type { Split } from "../../wire/params.ts";
-import { measureOf, mostExpensive } from "../figures/by-cost.ts";
-import { failureClass, failuresIn } from "../figures/failures.ts";
+import { failureClass, failuresIn, measureOf, mostExpensive } from "../figures/compare.ts";
 import { Cost, Input, Output, Tile, Tokens, Unknown } from "../figures/figures.tsx";
 import { FigureTable } from "../figures/table.tsx";
 import { bucketName, capitalised, exact, percent, plural } from "../text/format.ts";

@@ -1,12 +1,12 @@
 import { useMemo } from "preact/hooks";
+import { SPLITS, type Split } from "../../wire/api.ts";
 import type { UsageDocument } from "../../wire/documents.ts";
-import { SPLITS, type Split } from "../../wire/params.ts";
 import { useApi } from "../data/api.ts";
-import { Downloads } from "../figures/downloads.tsx";
 import { NoPriceNotes } from "../figures/figures.tsx";
-import { FigureFilters } from "../filters/figure-filters.tsx";
+import { Downloads } from "../figures/table.tsx";
+import { FigureFilters } from "../filters/filters.tsx";
 import { boundsOfParams, rangeNamed, unitsOf } from "../filters/range.ts";
-import { useTitle } from "../hooks/use-title.ts";
+import { useTitle } from "../hooks.ts";
 import { Check, Select } from "../parts/fields.tsx";
 import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholder.tsx";
 import { changeParams, type ViewParams } from "../route.ts";

@@ -3,8 +3,8 @@
 import { offset, plural } from "../../text/format.ts";
 import type { Spans } from "../spans.ts";
 import type { Actions } from "./actions.ts";
+import { actionOf } from "./actions.ts";
 import { type Pause, type Tick, ticksOf } from "./axis.ts";
-import { actionOf } from "./keys.ts";
 import { Row } from "./row.tsx";
 import type { ActiveRow } from "./use-active-row.ts";
 import type { Rows } from "./use-rows.ts";

@@ -1,6 +1,6 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { useColourScheme } from "../../hooks/use-colour-scheme.ts";
+import { useColourScheme } from "../../hooks.ts";
 import type { Spans } from "../spans.ts";
 import { moved, type Viewport } from "./axis.ts";
 import { drawMinimap } from "./draw-minimap.ts";

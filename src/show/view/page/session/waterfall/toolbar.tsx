@@ -3,10 +3,10 @@ import { Check, Select } from "../../parts/fields.tsx";
 import { exact, plural } from "../../text/format.ts";
 import type { Spans } from "../spans.ts";
 import type { Actions } from "./actions.ts";
-import { KEY_HELP } from "./keys.ts";
-import type { Order } from "./order.ts";
+import { KEY_HELP } from "./actions.ts";
 import type { Rows } from "./use-rows.ts";
 import type { TimeView } from "./use-time-view.ts";
+import type { Order } from "./visible-rows.ts";
 import { failedCount } from "./visible-rows.ts";
 
 interface Props {

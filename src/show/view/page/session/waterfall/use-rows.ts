@@ -1,9 +1,15 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { fetchOnce } from "../../data/api.ts";
 import type { Spans } from "../spans.ts";
-import { type AttributeMatches, findSpans, readMatches } from "./find.ts";
-import { type Order, orderOf } from "./order.ts";
-import { type VisibleRows, visibleRows } from "./visible-rows.ts";
+import {
+  type AttributeMatches,
+  findSpans,
+  type Order,
+  orderOf,
+  readMatches,
+  type VisibleRows,
+  visibleRows,
+} from "./visible-rows.ts";
 
 /** The rows of the waterfall: what the user has collapsed, searched and sorted, and which spans are visible therefore. */
 export interface Rows {

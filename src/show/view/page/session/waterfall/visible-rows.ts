@@ -1,3 +1,5 @@
+import { termsOf } from "../../../match.ts";
+import { type SearchDocument, SPAN_ID_LENGTH, SPAN_KINDS } from "../../../wire/spans.ts";
 import type { Spans } from "../spans.ts";
 
 interface RowFilter {
@@ -54,6 +56,73 @@ export function failedCount(spans: Spans): number {
   return count;
 }
 
+export type Order = "time" | "cost" | "duration";
+
+/**
+ * The spans in tree order, siblings by time or with the most expensive or longest first; after each span its descendants follow.
+ */
+export function orderOf(spans: Spans, by: Order): Int32Array {
+  if (by === "time") return Int32Array.from({ length: spans.count }, (_, i) => i);
+  const size = Float64Array.from({ length: spans.count }, (_, i) =>
+    by === "cost" ? (spans.costOf(i) ?? -1) : spans.durationOf(i),
+  );
+  const order = new Int32Array(spans.count);
+  const stack: number[] = [];
+  /** Puts siblings on the stack, so that the largest is taken first; among equals the earliest. */
+  const push = (from: number, to: number): void => {
+    const siblings: number[] = [];
+    for (let i = from; i < to; i += spans.size[i] ?? 1) siblings.push(i);
+    siblings.sort((a, b) => (size[a] ?? 0) - (size[b] ?? 0) || b - a);
+    for (const sibling of siblings) stack.push(sibling);
+  };
+  push(0, spans.count);
+  let length = 0;
+  for (let i = stack.pop(); i !== undefined; i = stack.pop()) {
+    order[length++] = i;
+    push(i + 1, i + (spans.size[i] ?? 1));
+  }
+  return order;
+}
+
+/** Matches in the attributes, which the server searches; one set of ids per term. */
+export type AttributeMatches = ReadonlyMap<string, ReadonlySet<number>>;
+
+/** The server's response as indexes of spans. */
+export const readMatches = ({ terms }: SearchDocument, spans: Spans): AttributeMatches =>
+  new Map(
+    terms.map(({ term, ids }) => {
+      const found = new Set<number>();
+      for (let at = 0; at < ids.length; at += SPAN_ID_LENGTH) {
+        found.add(spans.indexOf(ids.slice(at, at + SPAN_ID_LENGTH)));
+      }
+      return [term, found];
+    }),
+  );
+
+/**
+ * For each span whether it matches every term of a search: by its state (`error`, `failed`, `denied`, `unfinished`, `running`), its label,
+ * its detail, its kind or its attributes.
+ */
+export function findSpans(spans: Spans, search: string, attributes: AttributeMatches): Uint8Array {
+  const hits = new Uint8Array(spans.count).fill(1);
+  for (const term of termsOf(search)) {
+    const isState = STATES[term];
+    const texts = spans.strings.map((text) => text.toLowerCase().includes(term));
+    const kinds = SPAN_KINDS.map((kind) => kind.replace("_", " ").includes(term));
+    const others = attributes.get(term);
+    for (let i = 0; i < spans.count; i++) {
+      if (hits[i] === 0) continue;
+      const isHit =
+        isState?.(spans, i) === true ||
+        spans.hasText(i, texts) ||
+        kinds[SPAN_KINDS.indexOf(spans.kindOf(i))] === true ||
+        others?.has(i) === true;
+      if (!isHit) hits[i] = 0;
+    }
+  }
+  return hits;
+}
+
 // --- internal ---
 
 /** Spans in the order of their rows, and the row of each. */
@@ -102,3 +171,17 @@ function hitsOf(spans: Spans, found: Uint8Array | undefined, errorsOnly: boolean
   if (errorsOnly) for (let i = 0; i < spans.count; i++) if (!spans.isFailed(i)) hits[i] = 0;
   return hits;
 }
+
+const isFailed = (spans: Spans, i: number): boolean => spans.isFailed(i);
+
+const STATES: Readonly<Record<string, (spans: Spans, i: number) => boolean>> = {
+  error: isFailed,
+  errors: isFailed,
+  failed: isFailed,
+  failure: isFailed,
+  failures: isFailed,
+  denied: (spans, i) => spans.has(i, "denied"),
+  unfinished: (spans, i) => spans.has(i, "unfinished"),
+  running: (spans, i) => spans.has(i, "open"),
+  open: (spans, i) => spans.has(i, "open"),
+};

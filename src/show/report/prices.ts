@@ -1,13 +1,15 @@
 import type { PricedCall } from "#core/model/model-call.ts";
 import { NO_PRICE, type NoPrice } from "#core/model/price-list.ts";
+import type { Subscriptions } from "#core/model/rate-limit.ts";
 import { callsIn, isWholeUsage } from "#core/rules/calls.ts";
 import { isTableOld, PRICE_TABLE, PRICE_TABLE_DATE, pricesOfModel } from "#core/telemetry/cost.ts";
 import { suggest } from "#kit/suggest.ts";
 import { plural, pricelessOf } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
 import type { Database } from "#store/database.ts";
+import type { StoredSession } from "#store/sessions.ts";
 import { wholeQuarters } from "./buckets.ts";
-import type { UsageRow } from "./usage-row.ts";
+import type { UsageRow } from "./usage-rows.ts";
 
 /** A model with calls that have no exact price. */
 export interface UnpricedModel {
@@ -85,6 +87,27 @@ export function noPriceNotes(unpriced: readonly UnpricedModel[]): readonly strin
     `to add prices: ${suggest("config set prices.file <file>")}; docs/settings.md has examples, and ${suggest("config check-prices <file>")} checks the file`,
   ];
 }
+
+/** Shown beside the costs of agents that run on a subscription. */
+export const LIST_PRICE = "list price, not your bill";
+
+/** The same with the names of the agents. */
+export const listPriceNote = (agents: readonly string[]): string =>
+  `${LIST_PRICE}: ${agents.join(", ")} ${agents.length === 1 ? "runs" : "run"} on a subscription`;
+
+/** What a session has if its agent ran on a subscription, as far as that is known. */
+export const subscriptionMark = (
+  { source, lastMs }: Pick<StoredSession, "source" | "lastMs">,
+  subscriptions: Subscriptions = new Map(),
+): { readonly onSubscription?: true } =>
+  lastMs >= (subscriptions.get(source) ?? Number.POSITIVE_INFINITY) ? { onSubscription: true } : {};
+
+/** The agents among those with costs up to a time that are known to run on a subscription. */
+export const subscribedAgents = (
+  agents: readonly string[],
+  subscriptions: Subscriptions,
+  untilMs = Number.POSITIVE_INFINITY,
+): readonly string[] => agents.filter((source) => (subscriptions.get(source) ?? Number.POSITIVE_INFINITY) < untilMs);
 
 // --- internal ---
 

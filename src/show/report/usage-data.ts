@@ -1,12 +1,13 @@
 import { costSource } from "#core/telemetry/cost.ts";
 import { isoTime, usd } from "#kit/text/figures.ts";
+import { printable } from "#kit/text/terminal.ts";
 import { knownAmounts } from "./call-totals.ts";
-import type { UnpricedModel } from "./no-price.ts";
-import type { UsageQuery } from "./query.ts";
-import { CHANGE_DIMENSIONS } from "./query.ts";
+import type { UnpricedModel } from "./prices.ts";
+import { CHANGE_DIMENSIONS, type UsageQuery } from "./query.ts";
 import type { Question } from "./question.ts";
+import type { ToolFigures } from "./usage-facts.ts";
 import type { UsageReport } from "./usage-report.ts";
-import type { ToolSums, UsageRow } from "./usage-row.ts";
+import { isChangeDimension, partsOf, type UsageRow } from "./usage-rows.ts";
 
 /** The report as a JSON document. Unknown is `null`, never 0; figures that do not apply to a grouping are absent. */
 export const reportJson = ({ query }: Question, report: UsageReport, timeZone: string) => ({
@@ -81,7 +82,7 @@ export function callsJson(
 }
 
 /** The members of a row that are about tool calls. */
-export const toolsJson = (tools: ToolSums) => ({
+export const toolsJson = (tools: ToolFigures) => ({
   tool_calls: tools.calls,
   tool_errors: tools.errors,
   tool_denied: tools.denied,
@@ -89,3 +90,63 @@ export const toolsJson = (tools: ToolSums) => ({
   tool_open: tools.open,
   tool_ms: tools.toolMs,
 });
+
+// --- internal ---
+
+/**
+ * Rows as RFC 4180 CSV with a header line; the caller appends a line feed to each. Unknown is an empty cell, never 0. Columns
+ * depend on the query only; figures that do not apply to a grouping have none. Names that a spreadsheet would read as a
+ * formula start with an apostrophe.
+ */
+export function* csvLines(query: UsageQuery, rows: readonly UsageRow[]): Generator<string> {
+  const { by } = query;
+  const parts = partsOf(query);
+  const has: Readonly<Record<Part, boolean>> = {
+    ...parts,
+    tokens: parts.calls,
+    changes: by.some(isChangeDimension),
+    all: true,
+  };
+  const columns = COLUMNS.flatMap(([part, ...names]) => (has[part] ? names.map((name) => ({ part, name })) : []));
+  const titles = columns.map(({ part, name }) => (part === "tokens" ? `${name}_tokens` : name));
+  yield [...by, ...titles].join(",") + LINE_END;
+  for (const row of rows) {
+    const figures = rowJson(row);
+    const cells = [...by.map((dimension) => row.key[dimension]), ...columns.map(({ name }) => figures[name])];
+    yield cells.map(cell).join(",") + LINE_END;
+  }
+}
+
+/** RFC 4180 requires CR LF; the caller adds LF. */
+const LINE_END = "\r";
+
+type Value = string | number | readonly string[] | null | undefined;
+type Figures = ReturnType<typeof rowJson>;
+
+type Part = "all" | "calls" | "tokens" | "turns" | "tools" | "changes";
+
+/** Parts of a row, and their members in the JSON row, which name the columns; those of tokens have the unit at their end. */
+const COLUMNS: readonly (readonly [part: Part, ...names: (keyof Figures)[]])[] = [
+  ["changes", "certainty"],
+  ["all", "sessions"],
+  ["turns", "turns", "prompts", "failed_turns", "interrupted_turns"],
+  ["calls", "model_calls", "aggregate_records"],
+  ["tokens", "input", "output", "cache_read", "cache_write", "cache_write_5m", "cache_write_1h", "reasoning"],
+  ["calls", "cost_usd", "unpriced_calls", "calls_without_usage", "incomplete_calls", "model_ms"],
+  ["tools", "tool_calls", "tool_errors", "tool_denied", "tool_unfinished", "tool_open", "tool_ms"],
+  ["calls", "sessions_without_usage", "agents_without_usage"],
+];
+
+function cell(value: Value): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "number") return Number.isInteger(value) ? String(value) : plainDecimal(value);
+  const text = printable(typeof value === "string" ? value : value.join(" "));
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** What spreadsheets read as the start of a formula, including full-width characters and leading spaces. */
+const FORMULA = /^[\s\u3000]*[=+\-@\uff1d\uff0b\uff0d\uff20|%]/;
+
+/** Never `1e-9`. */
+const plainDecimal = (value: number): string => value.toFixed(9).replace(/\.?0+$/, "");

@@ -1,5 +1,34 @@
 import { useEffect, useState } from "preact/hooks";
 
+/** The user's colour scheme: a canvas must be drawn again when it changes. */
+export function useColourScheme(): "light" | "dark" {
+  const [isDark, setDark] = useState(DARK.matches);
+  useEffect(() => {
+    const onChange = (): void => setDark(DARK.matches);
+    DARK.addEventListener("change", onChange);
+    return () => DARK.removeEventListener("change", onChange);
+  }, []);
+  return isDark ? "dark" : "light";
+}
+
+/** The time, kept up to date while something runs. */
+export function useNow(isRunning: boolean, everyMs: number): number {
+  const [nowMs, setNowMs] = useState(Date.now());
+  useEffect(() => {
+    if (!isRunning) return;
+    setNowMs(Date.now());
+    const timer = setInterval(() => setNowMs(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [isRunning, everyMs]);
+  return nowMs;
+}
+
+/** Sets the title of the browser's tab. */
+export const useTitle = (title: string): void =>
+  useEffect(() => {
+    document.title = `${title} · openhook-otel`;
+  }, [title]);
+
 /** What an entry of the browser's history keeps of a list. */
 interface Place {
   /** Pixels above the visible part. */
@@ -46,6 +75,8 @@ export function useKeptPlace(rows: number): void {
 }
 
 // --- internal ---
+
+const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 /** Browsers limit how often an entry may be changed. */
 const SCROLL_PAUSE_MS = 100;

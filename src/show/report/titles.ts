@@ -3,7 +3,6 @@ import { printable } from "#kit/text/terminal.ts";
 import type { Database } from "#store/database.ts";
 import { settledFileCount, settledToolNames } from "#store/session-list.ts";
 import type { SessionSummary } from "./session-summary.ts";
-import { toolTitle } from "./tool-title.ts";
 
 /** What a session is called, from what is stored of it. */
 export interface SessionTitle {
@@ -41,6 +40,21 @@ export function titleText({ prompt, branch, changedFiles, tools }: SessionTitle)
 /** For lists that show the branch elsewhere: the prompt, or else what the session did. */
 export const shortTitle = ({ prompt, branch: _, ...work }: SessionTitle): string =>
   prompt === undefined ? titleText(work) : printable(prompt);
+
+/**
+ * What a tool is called for people: `tracker: find_issue` for an MCP server's tool that its agent calls
+ * `mcp__tracker__find_issue`, other names as they are. What follows the name, such as a command, stays.
+ *
+ * @param server the MCP server, if known: its name may contain `__`
+ */
+export function toolTitle(name: string, server?: string): string {
+  if (server !== undefined) {
+    for (const prefix of [`mcp__${server}__`, `${server}__`]) {
+      if (name.startsWith(prefix) && name.length > prefix.length) return `${server}: ${name.slice(prefix.length)}`;
+    }
+  }
+  return name.replace(/^mcp__(.+?)__(?=.)/, (_, named: string) => `${server ?? named}: `);
+}
 
 // --- internal ---
 
