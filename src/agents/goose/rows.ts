@@ -10,7 +10,7 @@ import {
   type View,
 } from "../shared/transcript/sqlite.ts";
 import { type UnknownRecord, unknownIn } from "../shared/transcript/unread-usage.ts";
-import { EDITORS } from "./names.ts";
+import { EDITORS } from "./own-names.ts";
 
 /** One session of the database. */
 export interface SessionRow extends TreeSession {

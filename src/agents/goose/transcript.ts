@@ -1,6 +1,8 @@
 // Tables of schema version 16, as written by 1.52.0, read 2026-11-26; token rule in README.md beside this file
 
 import { existsSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import type { Content } from "#core/model/content.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
 import type {
   LocatedSession,
@@ -14,16 +16,26 @@ import type {
 } from "#core/model/transcript-reader.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { EntrySink } from "#core/rules/entry-sink.ts";
+import { toolCallPart } from "#core/rules/keys.ts";
 import { defined } from "#kit/objects.ts";
+import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
+import { asString, parsedJson } from "../shared/payload/json.ts";
 import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
 import { firstRowsOf, idsByFirstRow } from "../shared/transcript/first-calls.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";
 import { foldersBelow, located, oldestFirst, reportProblem } from "../shared/transcript/past.ts";
-import { openDatabase, queryDatabase, UNREADABLE_ROW, type View } from "../shared/transcript/sqlite.ts";
+import { openDatabase, queryDatabase, type Row, UNREADABLE_ROW, type View } from "../shared/transcript/sqlite.ts";
 import { countUnknown } from "../shared/transcript/unread-usage.ts";
-import { sessionContent } from "./content.ts";
-import { databasesIn, LAYOUTS, sessionFolders } from "./places.ts";
-import { callRows, callThatStarted, ledgerRows, messageRows, SESSIONS, type SessionRow, TABLES } from "./rows.ts";
+import {
+  callRows,
+  callThatStarted,
+  contentRows,
+  ledgerRows,
+  messageRows,
+  SESSIONS,
+  type SessionRow,
+  TABLES,
+} from "./rows.ts";
 import { isPrompt, walk } from "./walk.ts";
 
 export default { roots: sessionFolders, locate, files, originsOf, read } satisfies TranscriptReader;
@@ -163,3 +175,64 @@ const sessionEntry = (row: SessionRow, parentSessionId: string | undefined): Ent
     cwd: row.directory,
     parentSessionId,
   });
+
+/** Content of a session's messages, for the entries that were read from them. Thinking is not part of an answer. */
+function sessionContent(db: View, sessionId: string, entries: readonly TranscriptEntry[]): readonly Content[] {
+  const byKey = new Map(entries.map((entry) => [entry.key, entry]));
+  const answers = new Map(
+    entries.flatMap((entry) =>
+      entry.kind === "model_call" && entry.responseId !== undefined ? [[entry.responseId, entry.key] as const] : [],
+    ),
+  );
+  return contentRows(db, sessionId).flatMap((part) => partContent(part, byKey, answers));
+}
+
+function partContent(
+  part: Row,
+  byKey: ReadonlyMap<string, TranscriptEntry>,
+  answers: ReadonlyMap<string, string>,
+): readonly Content[] {
+  const rowId = String(part["row_id"]);
+  const answer = answers.get(rowId);
+  const text = asString(part["text"]);
+  if (part["type"] === "text" && text !== undefined) {
+    const prompt = `prompt:${rowId}`;
+    if (byKey.has(prompt)) return [{ fact: prompt, part: "prompt", piece: String(part["place"]), value: text }];
+    return answer === undefined ? [] : answerPiece(answer, text);
+  }
+  const [use, result] = ["use", "result"].map((kind) => byKey.get(`${kind}:${rowId}:${String(part["call_id"])}`));
+  if (part["type"] === "toolResponse" && result !== undefined) {
+    return contentOf(result.key, "result", plainText(parsedJson(part["result"])));
+  }
+  if (part["type"] !== "toolRequest" || use?.kind !== "tool_use") return [];
+  return [
+    ...contentOf(use.key, "arguments", parsedJson(part["arguments"])),
+    ...(answer === undefined ? [] : answerPiece(answer, toolCallPart(use.callId, use.name))),
+  ];
+}
+
+// crates/goose/src/config/paths.rs of github.com/block/goose, read 2026-11-26; tried on Linux
+
+const DATABASE = "sessions.db";
+
+/** The folders of databases: in `GOOSE_PATH_ROOT`, in XDG's data folder, and on Windows. */
+function sessionFolders(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const data = asString(env["XDG_DATA_HOME"]);
+  const moved = asString(env["GOOSE_PATH_ROOT"]);
+  return [
+    ...(moved !== undefined && isAbsolute(moved) ? [join(moved, "data", "sessions")] : []),
+    join(data !== undefined && isAbsolute(data) ? data : join(home, ".local", "share"), "goose", "sessions"),
+    join(home, "AppData", "Roaming", "Block", "goose", "data", "sessions"),
+  ];
+}
+
+/** Paths of the databases folder, relative to a root that contains it. */
+const LAYOUTS: readonly string[] = [
+  "sessions",
+  join("goose", "sessions"),
+  join("data", "sessions"),
+  join(".local", "share", "goose", "sessions"),
+];
+
+const databasesIn = (folders: readonly string[]): readonly string[] =>
+  [...new Set(folders.map((folder) => join(folder, DATABASE)))].filter((path) => existsSync(path));
