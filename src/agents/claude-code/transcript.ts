@@ -27,7 +27,7 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
   return folders.map((folder) => join(folder, "projects"));
 }
 
-async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+function read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
   const { agentId, path, roots } = file;
   let firstMs: number | undefined;
   const rules: LineRules<LineState> = {
@@ -42,14 +42,13 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
       return kind;
     },
     content: lineContent,
-  };
-  for await (const { state, isFirst, isFresh: _, ...batch } of readLines(file, from, options, rules)) {
-    if (isFirst && agentId !== undefined) {
+    async begin({ timeMs }) {
+      if (agentId === undefined) return [];
       const meta = readSmallSync(metaPath(path), MAX_META_BYTES, roots);
-      batch.entries.unshift(subagentEntry(agentId, meta, firstMs ?? state.timeMs));
-    }
-    yield batch;
-  }
+      return [subagentEntry(agentId, meta, firstMs ?? timeMs)];
+    },
+  };
+  return readLines(file, from, options, rules);
 }
 
 // --- internal ---

@@ -58,12 +58,11 @@ async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]>
 }
 
 async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
-  const isOfParent = file.key?.startsWith(PARENT_OF) === true;
-  const wanted = isOfParent ? { ...options, content: false, sink: new EntrySink() } : options;
-  for await (const { state, isFresh, isFirst, ...batch } of readLines(file, from, wanted, RULES)) {
-    if (!isOfParent) yield batch;
-    else yield { entries: isFresh && isFirst ? parentOf(state) : [], next: batch.next, unreadable: batch.unreadable };
-  }
+  if (file.key?.startsWith(PARENT_OF) !== true) return yield* readLines(file, from, options, RULES);
+  const rules: typeof RULES = { ...RULES, begin: async (state, isFresh) => (isFresh ? parentOf(state) : []) };
+  const withoutFacts = { ...options, content: false, sink: new EntrySink() };
+  for await (const { entries, next, unreadable } of readLines(file, from, withoutFacts, rules))
+    yield { entries, next, unreadable };
 }
 
 // --- internal ---

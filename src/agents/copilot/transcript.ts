@@ -85,8 +85,7 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
     return;
   }
   const rules = (await hasUsagePart(file)) ? { ...RULES, state: FROM_DATABASE } : RULES;
-  for await (const { state: _, isFirst: __, isFresh: ___, ...batch } of readLines(file, from, options, rules))
-    yield batch;
+  yield* readLines(file, from, options, rules);
 }
 
 // --- internal ---

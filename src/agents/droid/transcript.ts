@@ -29,9 +29,9 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
   let { state } = from.memo as { readonly state?: LineState };
   let next = from;
   for await (const batch of readLines(file, from, options, rulesOf(context))) {
-    const { state: after, isFirst: _, isFresh: __, ...rest } = batch;
-    [state, next] = [{ ...after }, batch.next];
-    yield rest;
+    next = batch.next;
+    ({ state } = next.memo as { readonly state?: LineState });
+    yield batch;
   }
   // The file with the sum is rewritten after every call, also when no line is new
   const own = new EntrySink();

@@ -25,14 +25,13 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
   return [join(asString(env["GEMINI_CLI_HOME"]) ?? home, ".gemini", "tmp")];
 }
 
-async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
-  if (file.path.endsWith(".json")) yield* readWhole(file, wanted);
-  else yield* readRecords(file, from, wanted);
+function read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+  return file.path.endsWith(".json") ? readWhole(file, wanted) : readRecords(file, from, wanted);
 }
 
 // --- internal ---
 
-async function* readRecords(file: TranscriptFile, from: Offset, options: ReadOptions): AsyncGenerator<TranscriptBatch> {
+function readRecords(file: TranscriptFile, from: Offset, options: ReadOptions): AsyncGenerator<TranscriptBatch> {
   let first: { readonly record: Fields; readonly timeMs: number } | undefined;
   const rules: LineRules<ChatState> = {
     kinds: KINDS,
@@ -48,15 +47,10 @@ async function* readRecords(file: TranscriptFile, from: Offset, options: ReadOpt
       return asString(record["id"]) === undefined ? undefined : record["type"];
     },
     content: (line, entries) => (entries.length === 0 ? [] : messageContent(parsedObject(line) ?? {}, entries)),
+    begin: async (_, isFresh) =>
+      isFresh && first !== undefined ? beginning(file, first.record, first.timeMs) : undefined,
   };
-  let isBegun = false;
-  for await (const { state: _, isFirst: __, isFresh, ...batch } of readLines(file, from, options, rules)) {
-    if (isFresh && !isBegun && first !== undefined) {
-      batch.entries.unshift(...(await beginning(file, first.record, first.timeMs)));
-      isBegun = true;
-    }
-    yield batch;
-  }
+  return readLines(file, from, options, rules);
 }
 
 /** Known kinds of messages, with or without entries. */

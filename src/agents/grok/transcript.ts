@@ -40,8 +40,7 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
     yield { entries: await killedEntries(file), next: { bytes: 0, memo: {} }, unreadable: 0 };
     return;
   }
-  for await (const { state: _, isFirst: __, isFresh: ___, ...batch } of readLines(file, from, options, rulesOf(file)))
-    yield batch;
+  yield* readLines(file, from, options, rulesOf(file));
 }
 
 // --- internal ---

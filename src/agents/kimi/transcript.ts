@@ -16,18 +16,15 @@ import { files, locate, roots, STATE_FILE, sessionFolder } from "./places.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
-async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+function read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
   const rules: LineRules<WireState> = {
     kinds: KINDS,
     state: wireState,
     read: (line, state, sink) => readLine(line, state, sink, file.agentId),
     content: lineContent,
+    begin: async (state, isFresh) => (isFresh && file.agentId === undefined ? sessionOf(file, state) : []),
   };
-  const start = from.bytes === 0 ? { bytes: ownStart(file), memo: {} } : from;
-  for await (const { state, isFirst, isFresh, ...batch } of readLines(file, start, options, rules)) {
-    if (isFirst && isFresh && file.agentId === undefined) batch.entries.unshift(...(await sessionOf(file, state)));
-    yield batch;
-  }
+  return readLines(file, from.bytes === 0 ? { bytes: ownStart(file), memo: {} } : from, options, rules);
 }
 
 // --- internal ---

@@ -86,20 +86,16 @@ async function* readJsonLines(
     },
     content: () => [],
   };
-  let last: { readonly next: Offset; readonly state: ShapeState } | undefined;
-  for await (const { isFirst: _, isFresh: __, state, ...batch } of readLines(
-    file,
-    isLineOffset(from) ? from : INITIAL_OFFSET,
-    options,
-    rules,
-  )) {
+  let last: Offset | undefined;
+  for await (const batch of readLines(file, isLineOffset(from) ? from : INITIAL_OFFSET, options, rules)) {
     yield batch;
-    last = { next: batch.next, state };
+    last = batch.next;
   }
   if (last === undefined) return;
   const sink = new EntrySink();
-  concludeReading(last.state, sink);
-  const next = { bytes: last.next.bytes, memo: { ...last.next.memo, state: { ...last.state } } };
+  const state = { ...(last.memo["state"] as ShapeState) };
+  concludeReading(state, sink);
+  const next = { bytes: last.bytes, memo: { ...last.memo, state } };
   if (sink.count > 0) yield { entries: sink.take(), next, unreadable: 0 };
 }
 

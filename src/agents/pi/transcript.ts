@@ -76,9 +76,8 @@ async function mainsOf({ sessionId, path, home, roots: within }: TranscriptQuery
   return [];
 }
 
-async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
-  for await (const { state: _, isFirst: __, isFresh: ___, ...batch } of readLines(file, from, options, RULES))
-    yield batch;
+function read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+  return readLines(file, from, options, RULES);
 }
 
 // --- internal ---
