@@ -8,11 +8,10 @@ import {
   type Dated,
   type Entry,
   entriesIn,
-  foldersBelow,
-  located,
+  inOrder,
   mapInBatches,
   namesIn,
-  oldestFirst,
+  projectsBelow,
   reportUnreadable,
   statFile,
 } from "../shared/transcript/past.ts";
@@ -24,20 +23,17 @@ import {
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Candidate>();
   const orphans: Candidate[] = [];
-  for (const tmp of await foldersBelow(query, LAYOUTS)) {
-    for (const project of await entriesIn(tmp, query)) {
-      if (!project.isFolder) continue;
-      const found = await sessionsIn(join(project.path, CHATS), query);
-      orphans.push(...found.orphans);
-      for (const main of found.mains) sessions.set(main.sessionId, merged(sessions.get(main.sessionId), main));
-    }
+  for (const project of await projectsBelow(query, LAYOUTS)) {
+    const found = await sessionsIn(join(project.path, CHATS), query);
+    orphans.push(...found.orphans);
+    for (const main of found.mains) sessions.set(main.sessionId, merged(sessions.get(main.sessionId), main));
   }
   for (const orphan of orphans) {
     const known = sessions.get(orphan.sessionId);
     const startMs = known?.startMs ?? orphan.startMs;
     sessions.set(orphan.sessionId, { ...merged(known, orphan), startMs });
   }
-  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+  yield* inOrder(sessions.values(), query);
 }
 
 /**

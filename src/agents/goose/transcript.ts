@@ -4,16 +4,7 @@ import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import type { Content } from "#core/model/content.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
-import type {
-  LocatedSession,
-  LocateQuery,
-  ReadOptions,
-  SessionOrigin,
-  TranscriptBatch,
-  TranscriptFile,
-  TranscriptQuery,
-  TranscriptReader,
-} from "#core/model/transcript-reader.ts";
+import type { TranscriptQuery, TranscriptReader } from "#core/model/transcript-reader.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { EntrySink } from "#core/rules/entry-sink.ts";
 import { toolCallPart } from "#core/rules/keys.ts";
@@ -38,81 +29,79 @@ import {
 } from "./rows.ts";
 import { isPrompt, walk } from "./walk.ts";
 
-export default { roots: sessionFolders, locate, files, originsOf, read } satisfies TranscriptReader;
-
-/** All sessions of all databases, without subagents; the same id in two databases is two sessions. */
-async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  const sessions = [];
-  for (const path of databasesIn(await foldersBelow(query, LAYOUTS))) {
-    try {
-      for (const { id, createdMs } of await queryIn(path, query.roots, SESSIONS.rootSessions)) {
-        sessions.push({ sessionId: id, path, startMs: createdMs, origin: { database: path, createdMs } });
+export default {
+  roots: sessionFolders,
+  /** All sessions of all databases, without subagents; the same id in two databases is two sessions. */
+  async *locate(query) {
+    const sessions = [];
+    for (const path of databasesIn(await foldersBelow(query, LAYOUTS))) {
+      try {
+        for (const { id, createdMs } of await queryIn(path, query.roots, SESSIONS.rootSessions)) {
+          sessions.push({ sessionId: id, path, startMs: createdMs, origin: { database: path, createdMs } });
+        }
+      } catch (error) {
+        reportProblem(query, path, error);
       }
-    } catch (error) {
-      reportProblem(query, path, error);
     }
-  }
-  for (const { origin, ...session } of oldestFirst(sessions)) yield { ...located(session, query), origin };
-}
-
-/** In each database that has the session: the session, then its subagents at any depth. */
-async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
-  const { sessionId } = query;
-  return inAll(query, (path, db) =>
-    SESSIONS.sessionAndBelow(db, sessionId).map(({ id }) => partOf(path, id, id === sessionId ? undefined : id)),
-  );
-}
-
-/** When the databases created the session that has this id now. */
-async function originsOf(query: TranscriptQuery): Promise<readonly SessionOrigin[]> {
-  return inAll(query, (path, db) => {
-    const row = SESSIONS.sessionRow(db, query.sessionId);
-    return row === undefined ? [] : [{ database: path, createdMs: row.createdMs }];
-  });
-}
-
-/**
- * The whole session each time: `/clear` removes messages, and a compaction writes all of them again, so there is no place at which
- * to continue.
- */
-async function* read(file: TranscriptFile, _from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
-  const sessionId = sessionIn(file);
-  const db = await openDatabase({ path: file.path, roots: file.roots, tables: TABLES });
-  try {
-    const next: Offset = { bytes: 0, memo: {} };
-    const row = SESSIONS.sessionRow(db, sessionId);
-    const parent = row === undefined ? undefined : SESSIONS.parentOf(db, row);
-    if (row === undefined || (parent !== undefined && file.agentId === undefined)) {
-      const entries = row === undefined || parent === undefined ? [] : [sessionEntry(row, parent.id)];
-      yield { entries, next, unreadable: 0 };
-      return;
+    for (const { origin, ...session } of oldestFirst(sessions)) yield { ...located(session, query), origin };
+  },
+  /** In each database that has the session: the session, then its subagents at any depth. */
+  async files(query) {
+    const { sessionId } = query;
+    return inAll(query, (path, db) =>
+      SESSIONS.sessionAndBelow(db, sessionId).map(({ id }) => partOf(path, id, id === sessionId ? undefined : id)),
+    );
+  },
+  /** When the databases created the session that has this id now. */
+  async originsOf(query) {
+    return inAll(query, (path, db) => {
+      const row = SESSIONS.sessionRow(db, query.sessionId);
+      return row === undefined ? [] : [{ database: path, createdMs: row.createdMs }];
+    });
+  },
+  /**
+   * The whole session each time: `/clear` removes messages, and a compaction writes all of them again, so there is no place at which
+   * to continue.
+   */
+  async *read(file, _from, wanted = {}) {
+    const sessionId = sessionIn(file);
+    const db = await openDatabase({ path: file.path, roots: file.roots, tables: TABLES });
+    try {
+      const next: Offset = { bytes: 0, memo: {} };
+      const row = SESSIONS.sessionRow(db, sessionId);
+      const parent = row === undefined ? undefined : SESSIONS.parentOf(db, row);
+      if (row === undefined || (parent !== undefined && file.agentId === undefined)) {
+        const entries = row === undefined || parent === undefined ? [] : [sessionEntry(row, parent.id)];
+        yield { entries, next, unreadable: 0 };
+        return;
+      }
+      const root = SESSIONS.rootOf(db, row);
+      const callIdOf = uniqueCallIds(db, [root.id, ...SESSIONS.descendants(db, root.id).map(({ id }) => id)]);
+      const messages = messageRows(db, row);
+      const entries = [
+        parent === undefined ? sessionEntry(row, undefined) : subagentEntry(db, row, parent, root),
+        ...walk(messages, ledgerRows(db, sessionId), {
+          provider: row.provider,
+          agentId: file.agentId,
+          callIdOf,
+          strayStartsMs: strayStartsMs(db, row),
+          isCutOff: parent !== undefined && isCutOff(db, row, parent, root),
+        }),
+      ];
+      const [kinds, unknown] = [new Kinds([]), new EntrySink()];
+      for (const { isCopy, createdMs, unknown: parts } of messages) {
+        if (!isCopy) countUnknown(kinds, parts, { state: {}, agentId: file.agentId, modifiedMs: createdMs }, unknown);
+      }
+      entries.push(...unknown.take());
+      const unreadable = messages.filter(({ isReadable }) => !isReadable).length;
+      const content = wanted.content === true ? sessionContent(db, sessionId, entries) : [];
+      const aside = unreadable > 0 && { setAside: { records: unreadable, reason: UNREADABLE_ROW } };
+      yield { entries, content, next, unreadable, records: messages.length - unreadable, ...kinds.take(), ...aside };
+    } finally {
+      db.close();
     }
-    const root = SESSIONS.rootOf(db, row);
-    const callIdOf = uniqueCallIds(db, [root.id, ...SESSIONS.descendants(db, root.id).map(({ id }) => id)]);
-    const messages = messageRows(db, row);
-    const entries = [
-      parent === undefined ? sessionEntry(row, undefined) : subagentEntry(db, row, parent, root),
-      ...walk(messages, ledgerRows(db, sessionId), {
-        provider: row.provider,
-        agentId: file.agentId,
-        callIdOf,
-        strayStartsMs: strayStartsMs(db, row),
-        isCutOff: parent !== undefined && isCutOff(db, row, parent, root),
-      }),
-    ];
-    const [kinds, unknown] = [new Kinds([]), new EntrySink()];
-    for (const { isCopy, createdMs, unknown: parts } of messages) {
-      if (!isCopy) countUnknown(kinds, parts, { state: {}, agentId: file.agentId, modifiedMs: createdMs }, unknown);
-    }
-    entries.push(...unknown.take());
-    const unreadable = messages.filter(({ isReadable }) => !isReadable).length;
-    const content = wanted.content === true ? sessionContent(db, sessionId, entries) : [];
-    const aside = unreadable > 0 && { setAside: { records: unreadable, reason: UNREADABLE_ROW } };
-    yield { entries, content, next, unreadable, records: messages.length - unreadable, ...kinds.take(), ...aside };
-  } finally {
-    db.close();
-  }
-}
+  },
+} satisfies TranscriptReader;
 
 // --- internal ---
 

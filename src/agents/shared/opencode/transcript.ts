@@ -19,7 +19,7 @@ import { asString } from "../payload/json.ts";
 import { partOf, sessionIn } from "../transcript/database-part.ts";
 import { idsByFirstRow } from "../transcript/first-calls.ts";
 import { type MessageTable, readMessages, tableMemo } from "../transcript/message-table.ts";
-import { type Dated, entriesIn, foldersBelow, located, oldestFirst, reportProblem } from "../transcript/past.ts";
+import { type Dated, entriesIn, foldersBelow, inOrder, reportProblem } from "../transcript/past.ts";
 import { type DatabaseQuery, openDatabase, queryDatabase, type View } from "../transcript/sqlite.ts";
 import { isCopy } from "./ids.ts";
 import { messagesContent } from "./messages-content.ts";
@@ -96,7 +96,7 @@ async function* locate(variant: Variant, query: LocateQuery): AsyncGenerator<Loc
       new Error(`sessions of a version without a database; a newer ${title} imports them at its first start`),
     );
   }
-  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+  yield* inOrder(sessions.values(), query);
 }
 
 /**

@@ -52,6 +52,14 @@ export async function foldersBelow(query: LocateQuery, layouts: readonly string[
   return [...found.values()];
 }
 
+/** The folders in the folders of `foldersBelow`: most agents have one for each project. */
+export async function projectsBelow(query: LocateQuery, layouts: readonly string[]): Promise<readonly Entry[]> {
+  const projects: Entry[] = [];
+  for (const folder of await foldersBelow(query, layouts))
+    projects.push(...(await entriesIn(folder, query)).filter(({ isFolder }) => isFolder));
+  return projects;
+}
+
 /**
  * Files and folders in a folder, sorted by name; links come last, and only if their target is inside the roots. A missing
  * folder, or a file in its place, is not a problem.
@@ -110,23 +118,37 @@ export async function* sessionFiles(
   layouts: readonly string[],
   idOf: (path: string, roots: readonly string[]) => string | undefined,
 ): AsyncGenerator<LocatedSession> {
-  const sessions = new Map<string, Dated & { readonly mains: readonly string[] }>();
+  const sessions = new Map<string, SessionFiles>();
   for (const folder of await foldersBelow(query, layouts)) {
     for (const { path, isFolder } of await entriesIn(folder, query)) {
       const sessionId = isFolder ? undefined : idOf(path, query.roots);
       const file = sessionId === undefined ? undefined : statFile(path, query);
       if (sessionId === undefined || file === undefined || file.sizeBytes === 0) continue;
-      const known = sessions.get(sessionId);
-      sessions.set(sessionId, {
-        sessionId,
-        path: known?.path ?? path,
-        startMs: Math.min(known?.startMs ?? file.startMs, file.startMs),
-        mains: [...(known?.mains ?? []), path],
-      });
+      addFile(sessions, { sessionId, path, startMs: file.startMs });
     }
   }
-  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+  yield* inOrder(sessions.values(), query);
 }
+
+/** A session with its own files in all folders. */
+export type SessionFiles = Dated & { readonly mains: readonly string[] };
+
+/** Adds a file to the session that it belongs to. The session's path is that of its first file, its start the earliest one. */
+export function addFile(sessions: Map<string, SessionFiles>, { sessionId, path, startMs }: Dated): void {
+  const known = sessions.get(sessionId);
+  sessions.set(sessionId, {
+    sessionId,
+    path: known?.path ?? path,
+    startMs: Math.min(known?.startMs ?? startMs, startMs),
+    mains: [...(known?.mains ?? []), path],
+  });
+}
+
+/** What `locate` yields for the sessions that it found: oldest first. */
+export const inOrder = (
+  sessions: Iterable<Dated & Pick<LocatedSession, "mains" | "parts">>,
+  query: LocateQuery,
+): readonly LocatedSession[] => oldestFirst(sessions).map((session) => located(session, query));
 
 export const located = (
   { sessionId, path, mains, parts }: Omit<LocatedSession, "home">,
