@@ -12,9 +12,8 @@ import { type Frame, type FramedTable, framedAdapter } from "../shared/payload/f
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asArray, asCode, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";
 import { sessionOf } from "../shared/payload/payload-event.ts";
-import { exitCodeOf } from "./exit-code.ts";
-import { isMachinePrompt } from "./machine.ts";
 import { patchLines } from "./patch.ts";
+import { exitCodeOf, isMachinePrompt } from "./texts.ts";
 
 export const SOURCE = "claude-code";
 
