@@ -5,7 +5,7 @@ import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import { type Frame, type FramedMembers, type FramedTable, framedAdapter } from "../shared/payload/framed-adapter.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
-import { asCount, asExitCode, asObject, asString } from "../shared/payload/json.ts";
+import { asCount, asExitCode, asObject, asString, type Fields } from "../shared/payload/json.ts";
 
 export const SOURCE = "amp";
 
@@ -98,8 +98,6 @@ export function outcomeIn(status: unknown, result: unknown) {
 }
 
 // --- internal ---
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Recognises what our plugin writes: Amp's event, and the members of its context that identify the session. */
 function recognises(payload: unknown, intake: IntakeFacts): Recognition {

@@ -10,7 +10,7 @@ import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { type Frame, type FramedTable, framedAdapter } from "../shared/payload/framed-adapter.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
-import { asArray, asCode, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";
+import { asArray, asCode, asCount, asObject, asString, type Fields, ownOf } from "../shared/payload/json.ts";
 import { sessionOf } from "../shared/payload/payload-event.ts";
 import { patchLines } from "./patch.ts";
 import { exitCodeOf, isMachinePrompt } from "./texts.ts";
@@ -127,8 +127,6 @@ export const adapter = framedAdapter({
 });
 
 // --- internal ---
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface Payload extends Frame {
   readonly p: Fields;

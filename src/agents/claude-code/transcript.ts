@@ -87,8 +87,6 @@ function subagentEntry(agentId: string, meta: Buffer | undefined, timeMs: number
     kind: "subagent",
     key: `subagent:${agentId}`,
     timeMs,
-    globalKey: undefined,
-    promptKey: undefined,
     agentId,
     agentType: asString(about["agentType"]),
     parentCallId: isCounted ? undefined : started,

@@ -19,7 +19,7 @@ import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/js
 import { distinctParts } from "../shared/transcript/copies.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";
-import { type Entry, entriesIn, foldersBelow, located, namesIn, statFile } from "../shared/transcript/past.ts";
+import { type Entry, entriesIn, foldersBelow, isFile, located, namesIn, statFile } from "../shared/transcript/past.ts";
 import { countKind } from "../shared/transcript/unread-usage.ts";
 import { messageContent } from "./content.ts";
 import { isTaskId, isUiFile, TASK_LAYOUTS, taskRoots, uiFileIn, uiFilesOf } from "./extension.ts";
@@ -254,9 +254,3 @@ const turnEnd = (promptKey: string, timeMs: number): EntryOf<"turn_end"> => ({
   timeMs,
   promptKey,
 });
-
-const isFile = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );

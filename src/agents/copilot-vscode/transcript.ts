@@ -1,5 +1,4 @@
 // Places of chat sessions: microsoft/vscode, chatSessionStore.ts, and public readers named in README.md beside this file, read 2026-11-26
-import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
@@ -7,7 +6,7 @@ import type { LocateQuery, TranscriptFile, TranscriptReader } from "#core/model/
 import { readSmall } from "#kit/open.ts";
 import { asString, parsedObject } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
-import { entriesIn, foldersBelow, inOrder, type SessionFiles, statFile } from "../shared/transcript/past.ts";
+import { entriesIn, foldersBelow, inOrder, namesIn, type SessionFiles, statFile } from "../shared/transcript/past.ts";
 import { withUnreadUsage } from "../shared/transcript/unread-usage.ts";
 import { readText } from "../shared/transcript/whole.ts";
 import { chatsIn, entriesOf } from "./chat.ts";
@@ -120,14 +119,8 @@ async function chatFolders(query: LocateQuery): Promise<readonly string[]> {
   return found;
 }
 
-const namesIn = (folder: string): Promise<readonly string[]> =>
-  readdir(folder).then(
-    (names) => names.sort(),
-    () => [],
-  );
-
 const chatFilesIn = async (folder: string): Promise<readonly string[]> =>
-  (await namesIn(folder)).filter(isChatFile).map((name) => join(folder, name));
+  (await namesIn(folder, {})).filter(isChatFile).map((name) => join(folder, name));
 
 async function namedFiles(sessionId: string, within: readonly string[]): Promise<readonly string[]> {
   if (!isChatFile(`${sessionId}.json`)) return [];
@@ -135,7 +128,7 @@ async function namedFiles(sessionId: string, within: readonly string[]): Promise
   for (const root of within) {
     folders.push(root);
     if (basename(root) === WORKSPACES) {
-      folders.push(...(await namesIn(root)).map((name) => join(root, name, CHATS)));
+      folders.push(...(await namesIn(root, {})).map((name) => join(root, name, CHATS)));
     }
   }
   return folders.flatMap((folder) => [join(folder, `${sessionId}.jsonl`), join(folder, `${sessionId}.json`)]);

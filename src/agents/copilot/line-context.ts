@@ -1,5 +1,6 @@
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import { defined } from "#kit/objects.ts";
+import type { Fields } from "../shared/payload/json.ts";
 
 /** State between two lines of a file. Plain JSON, stored between two drains. */
 export interface LineState {
@@ -73,8 +74,6 @@ export interface LineResult {
   readonly entries: readonly TranscriptEntry[];
   readonly state: LineState;
 }
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 /** A line, and the state that its facts depend on. */
 export interface LineContext {

@@ -1,5 +1,4 @@
 // Line shapes of 1.0.102, recorded and by the schema that the program ships, read 2026-11-21; token rule in README.md beside this file
-import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
 import { putEntry } from "#core/rules/put-facts.ts";
@@ -11,6 +10,7 @@ import {
   entriesIn,
   foldersBelow,
   inOrder,
+  isFile,
   mapInBatches,
   statFile,
 } from "../shared/transcript/past.ts";
@@ -148,9 +148,3 @@ const hasUsagePart = async (file: TranscriptFile): Promise<boolean> =>
 
 const STATE_FOLDER = "session-state";
 const stateFolderIn = (home: string): string => join(home, ".copilot", STATE_FOLDER);
-
-const isFile = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );

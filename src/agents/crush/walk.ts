@@ -6,6 +6,7 @@ import { providerName } from "../shared/names/providers.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asCode, asObject, parsedObject } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
+import type { Walked } from "../shared/transcript/message-table.ts";
 import { EDITORS } from "./own-names.ts";
 import type { MessageRow, PartRow } from "./rows.ts";
 
@@ -33,15 +34,8 @@ export interface WalkSession {
   readonly callIdOf: (callId: string, messageId: string) => string;
 }
 
-export interface Walked {
-  readonly entries: readonly TranscriptEntry[];
-  readonly state: WalkState;
-  /** The message is not complete and must be read again. */
-  readonly isOpen: boolean;
-}
-
 /** One message → its entries. The same message gives the same keys again. */
-export function walk(row: MessageRow, state: WalkState, session: WalkSession): Walked {
+export function walk(row: MessageRow, state: WalkState, session: WalkSession): Walked<WalkState> {
   if (row.createdMs === undefined) return { entries: [], state, isOpen: false };
   switch (row.role) {
     case "user":
@@ -61,7 +55,7 @@ export function walk(row: MessageRow, state: WalkState, session: WalkSession): W
 const CONTINUATION = /^The previous session was interrupted because it got too long\b/;
 const REMEMBERED_CALLS = 50;
 
-function userMessage(row: MessageRow, createdMs: number, state: WalkState, session: WalkSession): Walked {
+function userMessage(row: MessageRow, createdMs: number, state: WalkState, session: WalkSession): Walked<WalkState> {
   const { isSummarised, ...rest } = state;
   const texts = row.parts.flatMap(({ text, isHidden }) => (text === undefined || isHidden ? [] : [text]));
   const isContinuation = isSummarised === true && texts.some((text) => CONTINUATION.test(text));
@@ -91,7 +85,7 @@ const placeIn = ({ promptKey }: { readonly promptKey?: string | undefined }, { a
   agentId === undefined ? (promptKey === undefined ? {} : { promptKey }) : { agentId };
 
 /** One answer of the model is one message; its step includes the tools that it called. */
-function answer(row: MessageRow, createdMs: number, state: WalkState, session: WalkSession): Walked {
+function answer(row: MessageRow, createdMs: number, state: WalkState, session: WalkSession): Walked<WalkState> {
   // Read again: meanwhile other messages can have been read, up to another prompt
   const isAgain = Object.hasOwn(state.unfinished ?? {}, row.id);
   const promptKey = isAgain ? (state.unfinished?.[row.id] ?? undefined) : state.promptKey;

@@ -7,7 +7,7 @@ import { EntrySink } from "#core/rules/entry-sink.ts";
 import { putEntry } from "#core/rules/put-facts.ts";
 import { defined } from "#kit/objects.ts";
 import { firstBytes, openRegular, readSmall } from "#kit/open.ts";
-import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { asObject, asString, asTimeMs, type Fields, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";
 import { type LineRules, readLines, replaceState, UNREADABLE } from "../shared/transcript/read-lines.ts";
@@ -16,7 +16,7 @@ import { messageContent } from "./content.ts";
 import { inlineSubagentsIn, readMerged } from "./merged.ts";
 import { files, HEAD_BYTES, locate } from "./places.ts";
 import { readCheckpoint, readMessage } from "./records.ts";
-import type { ChatState, Fields } from "./state.ts";
+import type { ChatState } from "./state.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 

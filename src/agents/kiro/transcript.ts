@@ -6,7 +6,7 @@ import type { TranscriptFile, TranscriptQuery, TranscriptReader } from "#core/mo
 import { minOf, sumKnown } from "#kit/numbers.ts";
 import { defined } from "#kit/objects.ts";
 import { readSmall } from "#kit/open.ts";
-import { asArray, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { asArray, asCount, asObject, asString, asTimeMs, type Fields, parsedObject } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles, UUID } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
 import {
@@ -96,8 +96,6 @@ export default {
 } satisfies TranscriptReader;
 
 // --- internal ---
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface SessionFile {
   readonly id: string;
@@ -223,11 +221,6 @@ function entriesOf(session: SessionFile, agentId: string | undefined): readonly 
     kind: "session",
     key: "session",
     timeMs: session.createdMs,
-    globalKey: undefined,
-    promptKey: undefined,
-    agentId: undefined,
-    agentVersion: undefined,
-    gitBranch: undefined,
     cwd: session.cwd,
     parentSessionId: agentId === undefined ? session.parent : undefined,
   });
@@ -237,12 +230,8 @@ function entriesOf(session: SessionFile, agentId: string | undefined): readonly 
     kind: "subagent",
     key: `subagent:${agentId}`,
     timeMs: session.createdMs,
-    globalKey: undefined,
-    promptKey: undefined,
     agentId,
     agentType: session.agentName,
-    parentCallId: undefined,
-    parentAgentId: undefined,
   });
   return [subagent, ...usageOf(session, agentId)];
 }
@@ -263,19 +252,12 @@ function usageOf(session: SessionFile, agentId?: string): readonly TranscriptEnt
         kind: "model_call",
         key: `${agentId === undefined ? "" : `${agentId}:`}turn:${loopOf(turn) ?? at}`,
         timeMs: endMs,
-        globalKey: undefined,
-        promptKey: undefined,
         agentId,
-        responseId: undefined,
-        requestId: undefined,
         model: asString(turn["model"]) ?? session.model,
-        requestedModel: undefined,
         startMs: endMs - durationMs(turn["turn_duration"]),
         endMs,
         usage,
         complete: true,
-        finishReason: undefined,
-        asksForTools: undefined,
         covers: "turn",
       }),
     ];
@@ -300,9 +282,6 @@ function countsOf(turn: Fields): TokenUsage | undefined {
     output,
     cacheRead,
     cacheWrite,
-    cacheWrite5m: undefined,
-    cacheWrite1h: undefined,
-    reasoning: undefined,
   });
 }
 

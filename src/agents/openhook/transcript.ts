@@ -6,7 +6,7 @@ import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } f
 import { EntrySink } from "#core/rules/entry-sink.ts";
 import { messageOf } from "#kit/errors.ts";
 import { firstBytes, RefusedError } from "#kit/open.ts";
-import { asObject, parsedObject } from "../shared/payload/json.ts";
+import { asObject, type Fields, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
 import { type LineRules, readLines, UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { readWhole } from "../shared/transcript/whole.ts";
@@ -54,8 +54,6 @@ function formOf({ path, roots }: TranscriptFile, { memo }: Offset): "lines" | "a
   if (end !== -1) return /^\{\s*$|[{[,]\s*$/.test(head.slice(0, end)) ? "object" : "lines";
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MIN_DOCUMENT_BYTES ? "line" : "lines";
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** @throws RefusedError for a document that is too large; the session goes on without it */
 const wholeOf = (file: TranscriptFile): Promise<Fields | undefined> =>

@@ -1,11 +1,10 @@
 // docs/session-format.md of 0.73.1 and 1.6.0, and recordings, read 2026-11-28; token rule in README.md beside this file
-import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type { TranscriptQuery, TranscriptReader } from "#core/model/transcript-reader.ts";
 import { putEntry } from "#core/rules/put-facts.ts";
 import { asString, asTimeMs } from "../shared/payload/json.ts";
 import { existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
-import { type Dated, entriesIn, foldersBelow, inOrder, statFile } from "../shared/transcript/past.ts";
+import { type Dated, entriesIn, foldersBelow, inOrder, isFile, namesIn, statFile } from "../shared/transcript/past.ts";
 import { type LineRules, readLines, replaceState, UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { lineContent } from "./content.ts";
 import { type LineState, readLine } from "./lines.ts";
@@ -56,11 +55,11 @@ async function mainsOf({ sessionId, path, home, roots: within }: TranscriptQuery
   if (path !== undefined && isIts(path) && (await isFile(path))) return [path];
   const folders = [...(path === undefined ? [] : [dirname(path)]), ...(within ?? roots(home, {}))];
   for (const folder of new Set(folders)) {
-    for (const name of await namesIn(folder)) {
+    for (const name of await namesIn(folder, {})) {
       const found = isIts(name)
         ? [join(folder, name)]
         : name.startsWith("--")
-          ? (await namesIn(join(folder, name))).filter(isIts).map((file) => join(folder, name, file))
+          ? (await namesIn(join(folder, name), {})).filter(isIts).map((file) => join(folder, name, file))
           : [];
       for (const file of found) if (await isFile(file)) return [file];
     }
@@ -114,15 +113,3 @@ function folderIn(home: string, value: string | undefined): string | undefined {
   if (named === "~" || named.startsWith("~/")) return join(home, named.slice(1));
   return isAbsolute(named) ? named : undefined;
 }
-
-const namesIn = (folder: string): Promise<readonly string[]> =>
-  readdir(folder).then(
-    (names) => names.sort(),
-    () => [],
-  );
-
-const isFile = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );

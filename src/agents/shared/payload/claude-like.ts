@@ -104,15 +104,16 @@ export function turnError(p: Payload): Members {
   return { extras: { error_type: asCode(p["error_type"]) ?? "_OTHER" } };
 }
 
-// --- internal ---
-
-const CONTINUES: Readonly<Record<string, NonNullable<Extras["continues"]>>> = {
+/** What a session continues, by the origin that its start names. */
+export const CONTINUES: Readonly<Record<string, NonNullable<Extras["continues"]>>> = {
   resume: "same-session",
   continue: "same-session",
   checkpoint: "same-session",
   fork: "fork",
   compact: "compaction",
 };
+
+// --- internal ---
 
 const REASONS: Readonly<Record<string, SessionEndReason>> = {
   prompt_input_exit: "user_exit",

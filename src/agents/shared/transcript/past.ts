@@ -1,5 +1,5 @@
 import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
-import { readdir, realpath } from "node:fs/promises";
+import { readdir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import type { LocatedSession, LocateQuery, TranscriptQuery } from "#core/model/transcript-reader.ts";
 import { openRegular, RefusedError } from "#kit/open.ts";
@@ -174,11 +174,18 @@ export async function mapInBatches<T, R>(items: readonly T[], map: (item: T) => 
   return done;
 }
 
-/** Sorted; empty if the folder does not exist. */
+/** Sorted; empty if the folder does not exist, or cannot be read. */
 export const namesIn = (folder: string, query: ProblemQuery): Promise<readonly string[]> =>
   readdir(folder).then(
     (names) => names.sort(),
     (error: unknown) => reportProblem(query, folder, error) ?? [],
+  );
+
+/** False also for a path that cannot be reached. */
+export const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
   );
 
 /** Reports an error, unless it means that the path does not exist. */
