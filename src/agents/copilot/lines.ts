@@ -4,8 +4,15 @@ import { inputDigest } from "../shared/payload/digest.ts";
 import { asCode, asCount, asObject, asString, asTimeMs, type Fields, parsedObject } from "../shared/payload/json.ts";
 import { PLAN_PREFIX } from "./adapter.ts";
 import { assistantMessage, sums, usageRecord } from "./call-lines.ts";
-import { entryBase, type LineContext, type LineResult, type LineState, noEntries, oneEntry } from "./line-context.ts";
-import { lineType } from "./line-type.ts";
+import {
+  entryBase,
+  type LineContext,
+  type LineResult,
+  type LineState,
+  lineType,
+  noEntries,
+  oneEntry,
+} from "./line-context.ts";
 import { nextRun } from "./run-sums.ts";
 import { endOpenCalls, permission, subagent, toolResult, toolUse, userCall } from "./tool-lines.ts";
 

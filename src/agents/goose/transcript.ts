@@ -11,10 +11,10 @@ import { toolCallPart } from "#core/rules/keys.ts";
 import { defined } from "#kit/objects.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
 import { asString, parsedJson } from "../shared/payload/json.ts";
-import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
 import { firstRowsOf, idsByFirstRow } from "../shared/transcript/first-calls.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";
 import { foldersBelow, located, oldestFirst, reportProblem } from "../shared/transcript/past.ts";
+import { partOf, sessionIn } from "../shared/transcript/session-tree.ts";
 import { openDatabase, queryDatabase, type Row, UNREADABLE_ROW, type View } from "../shared/transcript/sqlite.ts";
 import { countUnknown } from "../shared/transcript/unread-usage.ts";
 import {

@@ -11,8 +11,8 @@ import { executableOf } from "../shared/names/executables.ts";
 import { adapterOf } from "../shared/payload/adapter-of.ts";
 import { CLAUDE_EVENTS, CLAUDE_LIKE, FAMILY_FIELDS, FAMILY_NOT_NEEDED } from "../shared/payload/claude-like.ts";
 import { contentOfEvents } from "../shared/payload/content.ts";
-import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
+import { arrivalKey } from "../shared/payload/identity.ts";
 import { asObject, asString, type Fields } from "../shared/payload/json.ts";
 import {
   absolutePath,

@@ -16,10 +16,10 @@ import type {
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/objects.ts";
 import { asString } from "../payload/json.ts";
-import { partOf, sessionIn } from "../transcript/database-part.ts";
 import { idsByFirstRow } from "../transcript/first-calls.ts";
 import { type MessageTable, readMessages, tableMemo } from "../transcript/message-table.ts";
 import { type Dated, entriesIn, foldersBelow, inOrder, reportProblem } from "../transcript/past.ts";
+import { partOf, sessionIn } from "../transcript/session-tree.ts";
 import { type DatabaseQuery, openDatabase, queryDatabase, type View } from "../transcript/sqlite.ts";
 import { isCopy } from "./ids.ts";
 import { messagesContent } from "./messages-content.ts";

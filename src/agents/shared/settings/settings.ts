@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Node } from "jsonc-parser";
+import type { HookCommand } from "#core/model/agent.ts";
 import {
   appendTo,
   containsComment,
@@ -99,6 +100,32 @@ export function isOurCommand(command: string): boolean {
     command,
   );
 }
+
+/** An event to register; its name is one of the adapter's table. */
+export interface HookEvent<E extends string = string> {
+  readonly event: E;
+  /** Whether its hook also starts a drain. */
+  readonly drain: Parameters<HookCommand>[0]["drain"];
+  /** Absent: the hook runs for every tool and every reason. */
+  readonly matcher?: "*";
+}
+
+/**
+ * One registration per event, in the given order.
+ *
+ * @param entryOf the entry with the event's command line, in the agent's form
+ */
+export const registrationsOf = <E extends HookEvent>(
+  source: string,
+  events: readonly E[],
+  command: HookCommand,
+  entryOf: (line: string, event: E) => Registration["entry"],
+): readonly Registration[] =>
+  events.map((one) => ({
+    event: one.event,
+    ...(one.matcher !== undefined && { matcher: one.matcher }),
+    entry: entryOf(command({ source, drain: one.drain }), one),
+  }));
 
 // Steps of all editors of settings; a `body` is a text without a byte order mark
 
