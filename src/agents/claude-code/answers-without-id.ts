@@ -1,5 +1,5 @@
 import { asCount, asObject, asString } from "../shared/payload/json.ts";
-import { USAGE_FIELDS } from "./usage.ts";
+import { USAGE_FIELDS } from "./usage-fields.ts";
 
 /**
  * An answer without an id, or with one that other answers share. Its last line is compared with the next one, which can be

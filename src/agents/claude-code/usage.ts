@@ -3,14 +3,7 @@ import type { TokenUsage } from "#core/model/transcript.ts";
 import { sumKnown, withParts } from "#kit/numbers.ts";
 import { asArray, asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
 import type { Line } from "./line-context.ts";
-
-/** Anthropic's names of the figures. */
-export const USAGE_FIELDS = {
-  input: "input_tokens",
-  output: "output_tokens",
-  cacheRead: "cache_read_input_tokens",
-  cacheWrite: "cache_creation_input_tokens",
-} as const;
+import { USAGE_FIELDS } from "./usage-fields.ts";
 
 /**
  * Anthropic's `input_tokens` excludes the cache; ours includes it. A missing figure is unknown and the others stay. Servers without
