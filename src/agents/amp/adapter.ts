@@ -1,11 +1,12 @@
 // `amp plugins show-docs` of 0.0.1790142911 (https://ampcode.com/manual/plugin-api), read 2026-11-26; not run
 
-import type { Recognition } from "#core/model/agent.ts";
+import type { PayloadFacts, Recognition } from "#core/model/agent.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import { type Frame, type FramedMembers, type FramedTable, framedAdapter } from "../shared/payload/framed-adapter.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
-import { asCount, asExitCode, asObject, asString } from "../shared/payload/json.ts";
+import { asArray, asCount, asExitCode, asObject, asString, type Fields } from "../shared/payload/json.ts";
 
 export const SOURCE = "amp";
 
@@ -97,9 +98,17 @@ export function outcomeIn(status: unknown, result: unknown) {
   }
 }
 
-// --- internal ---
+/** Files that a call changed, as Amp's own helper names them to our plugin. What was changed in them is not reported. */
+export function toFileWrites(payload: unknown, { events }: PayloadFacts): readonly FileWrite[] {
+  if (events[0]?.type !== "tool.end") return [];
+  const files = asArray(asObject(asObject(payload)?.["event"])?.["files"]);
+  return [...new Set(files)].flatMap((file) => {
+    const path = asString(file);
+    return path === undefined ? [] : [{ path }];
+  });
+}
 
-type Fields = Readonly<Record<string, unknown>>;
+// --- internal ---
 
 /** Recognises what our plugin writes: Amp's event, and the members of its context that identify the session. */
 function recognises(payload: unknown, intake: IntakeFacts): Recognition {

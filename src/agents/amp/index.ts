@@ -1,6 +1,5 @@
 import type { Agent } from "#core/model/agent.ts";
-import { adapter, toEntries } from "./adapter.ts";
-import { toFileWrites } from "./file-writes.ts";
+import { adapter, toEntries, toFileWrites } from "./adapter.ts";
 import { AMP_NAMES } from "./own-names.ts";
 
 export default {

@@ -8,12 +8,10 @@ import { sumKnown, withParts } from "#kit/numbers.ts";
 import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
-import { asArray, asCode, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
+import { asCode, asCount, asObject, asString, asTimeMs, type Fields, objectsIn } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { messageKey, outcomeIn } from "./adapter.ts";
 import { EDITORS } from "./own-names.ts";
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 /** What a thread file contains. */
 export interface Thread {
@@ -259,12 +257,6 @@ function someOf(counts: { readonly [K in keyof TokenUsage]?: number | undefined 
 
 const digits = (usage: TokenUsage | undefined): string =>
   [usage?.input, usage?.output, usage?.cacheRead, usage?.cacheWrite].map((n) => n ?? "").join("/");
-
-const objectsIn = (value: unknown): readonly Fields[] =>
-  asArray(value).flatMap((one) => {
-    const fields = asObject(one);
-    return fields === undefined ? [] : [fields];
-  });
 
 function textIn(blocks: readonly Fields[]): string | undefined {
   const texts = blocks.flatMap((block) => (block["type"] === "text" ? (asString(block["text"]) ?? []) : []));

@@ -6,7 +6,7 @@ import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { adapterOf, type Members, type Payload } from "../shared/payload/adapter-of.ts";
 import { contentOfEvents, firstOf } from "../shared/payload/content.ts";
-import { arrivalKey } from "../shared/payload/derived-ids.ts";
+import { arrivalKey } from "../shared/payload/identity.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { outcomeOf } from "../shared/payload/outcome.ts";
 import { absolutePath } from "../shared/payload/payload-event.ts";

@@ -1,6 +1,6 @@
 import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { adapter, toContent } from "./adapter.ts";
-import { ANTIGRAVITY_NAMES } from "./own-names.ts";
 
 export default {
   ...adapter,
@@ -14,6 +14,12 @@ export default {
     callIds: "native",
     eventIds: "arrival",
   },
-  own: ANTIGRAVITY_NAMES,
+  own: {
+    tools: words(`
+      browser_subagent command_status find_by_name grep_search list_dir multi_replace_file_content read_url_content
+      replace_file_content run_command search_web send_command_input task_boundary view_code_item view_file view_file_outline
+      write_to_file`),
+    agentTypes: [],
+  },
   toContent,
 } satisfies Agent;

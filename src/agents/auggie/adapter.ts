@@ -4,8 +4,8 @@ import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { adapterOf, type EventTable, type Members, type Payload } from "../shared/payload/adapter-of.ts";
-import { momentKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
+import { momentKey } from "../shared/payload/identity.ts";
 import { asArray, asCode, asObject, asString, asTimeMs, first } from "../shared/payload/json.ts";
 
 /** `hook_type` in the second generation of the program, whose payloads have no conversation. */

@@ -10,12 +10,10 @@ import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { answerPiece, contentOf } from "../shared/payload/content.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { asArray, asCount, asObject, asString, asTimeMs, parsedJson } from "../shared/payload/json.ts";
+import { asCount, asObject, asString, asTimeMs, type Fields, objectsIn, parsedJson } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { exitCodeIn } from "./adapter.ts";
 import { EDITORS } from "./own-names.ts";
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 /** What a session file contains. */
 export interface Session {
@@ -296,9 +294,3 @@ function folderIn(state: Fields | undefined): string | undefined {
   const [folder] = objectsIn(state?.["workspace_folders"]);
   return asString(folder?.["folder_root"]) ?? asString(folder?.["repository_root"]) ?? terminal;
 }
-
-const objectsIn = (value: unknown): readonly Fields[] =>
-  asArray(value).flatMap((one) => {
-    const fields = asObject(one);
-    return fields === undefined ? [] : [fields];
-  });

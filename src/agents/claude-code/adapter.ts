@@ -6,15 +6,13 @@ import type { Extras } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
-import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { type Frame, type FramedTable, framedAdapter } from "../shared/payload/framed-adapter.ts";
-import { payloadDigest } from "../shared/payload/identity.ts";
-import { asArray, asCode, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";
+import { arrivalKey, payloadDigest } from "../shared/payload/identity.ts";
+import { asArray, asCode, asCount, asObject, asString, type Fields, ownOf } from "../shared/payload/json.ts";
 import { sessionOf } from "../shared/payload/payload-event.ts";
-import { exitCodeOf } from "./exit-code.ts";
-import { isMachinePrompt } from "./machine.ts";
 import { patchLines } from "./patch.ts";
+import { exitCodeOf, isMachinePrompt } from "./texts.ts";
 
 export const SOURCE = "claude-code";
 
@@ -128,8 +126,6 @@ export const adapter = framedAdapter({
 });
 
 // --- internal ---
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface Payload extends Frame {
   readonly p: Fields;

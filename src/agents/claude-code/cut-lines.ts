@@ -2,7 +2,7 @@ import type { FactSink } from "#core/model/fact-sink.ts";
 import { asArray, asObject } from "../shared/payload/json.ts";
 import { isCut } from "../shared/transcript/shorten.ts";
 import type { Line } from "./line-context.ts";
-import { textOf } from "./text.ts";
+import { textOf } from "./texts.ts";
 import { CALL_IDS_SINCE } from "./tool-ids.ts";
 import { writtenBefore } from "./version.ts";
 

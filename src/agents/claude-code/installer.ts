@@ -4,12 +4,13 @@ import { posix, win32 } from "node:path";
 import type { HookCommand } from "#core/model/agent.ts";
 import { compareVersions, parseVersion } from "../shared/payload/version.ts";
 import { detectBy } from "../shared/settings/detect.ts";
-import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import {
   addRegistrations,
+  type HookEvent,
   type Registration,
   registeredEvents,
+  registrationsOf,
   removeRegistrations,
 } from "../shared/settings/settings.ts";
 import type { NativeName } from "./adapter.ts";

@@ -3,10 +3,9 @@
 import type { Recognition } from "#core/model/agent.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { subcommandOf } from "../shared/names/subcommand.ts";
-import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { type Frame, type FramedTable, framedAdapter } from "../shared/payload/framed-adapter.ts";
-import { eventId } from "../shared/payload/identity.ts";
+import { arrivalKey, eventId } from "../shared/payload/identity.ts";
 import { asArray, asExitCode, asObject, asString } from "../shared/payload/json.ts";
 import { eventIn } from "../shared/payload/known.ts";
 import type { PayloadSession, PayloadTool } from "../shared/payload/payload-event.ts";

@@ -15,7 +15,7 @@ import {
   framedAdapter,
 } from "../shared/payload/framed-adapter.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
-import { asArray, asCode, asCount, asObject, asString, asTimeMs, ownOf } from "../shared/payload/json.ts";
+import { asArray, asCode, asCount, asObject, asString, asTimeMs, type Fields, ownOf } from "../shared/payload/json.ts";
 import { eventIn } from "../shared/payload/known.ts";
 import { messagesPath, sessionsFolder } from "./places.ts";
 import { type CallResult, callResultOf } from "./tool-result.ts";
@@ -181,8 +181,6 @@ function endRow(
 /** The CLI writes ISO 8601, the extension milliseconds as text. */
 const timeOf = (value: unknown): number | undefined =>
   typeof value === "string" && /^\d{12,14}$/.test(value) ? Number(value) : asTimeMs(value);
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * @param call the CLI's form, with the model's call id

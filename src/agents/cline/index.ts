@@ -1,8 +1,8 @@
 import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { adapter, toEntries } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { CLINE_NAMES } from "./own-names.ts";
 import { taskFolders } from "./task-folders.ts";
 
 export default {
@@ -21,7 +21,14 @@ export default {
     callIds: "native",
     eventIds: "payload",
   },
-  own: CLINE_NAMES,
+  own: {
+    tools: words(`
+      access_mcp_resource apply_patch ask_followup_question ask_question attempt_completion browser_action editor
+      execute_command fetch_web_content list_code_definition_names list_files new_task plan_mode_respond read_file read_files
+      replace_in_file run_commands search_codebase search_files skills spawn_agent submit_and_exit use_mcp_tool
+      use_subagents web_fetch write_to_file`),
+    agentTypes: [],
+  },
   environment: ["CLINE_DIR", "CLINE_DATA_DIR", "CLINE_SESSION_DATA_DIR"],
   toContent,
   toFileWrites,

@@ -8,9 +8,8 @@ import type { Finding, Installer, InstallTarget, SettingsText } from "#core/mode
 import { readSettingsText } from "#kit/open.ts";
 import { compareVersions, versionOf } from "../shared/payload/version.ts";
 import { detectBy } from "../shared/settings/detect.ts";
-import { SettingsError } from "../shared/settings/settings.ts";
+import { isOurCommand, SettingsError } from "../shared/settings/settings.ts";
 import type { NativeName } from "./adapter.ts";
-import { hasAdditions, hookFileText, isOurs } from "./hook-file.ts";
 import { clineFolder } from "./places.ts";
 
 export default {
@@ -35,6 +34,28 @@ export default {
   check: async (files, target) => [...(await unreadFolder(files, target)), ...(await findings(target))],
   detect: detectBy("cline", ({ env, home }) => [clineFolder(env, home)]),
 } satisfies Installer;
+
+/**
+ * The text of a hook file that contains only our hook: a shell script, or on Windows a script for Node, which Cline runs
+ * because of its extension.
+ *
+ * @param path its extension selects the form
+ * @param command the command line to run
+ */
+export function hookFileText(path: string, command: string): string {
+  if (!path.endsWith(".cjs")) return `#!/bin/sh\n${MARKER}\n${command}\n`;
+  const options = '{ shell: true, stdio: "inherit", windowsHide: true }';
+  return `// ${MARK}\nrequire("node:child_process").spawnSync(${JSON.stringify(command)}, ${options});\n`;
+}
+
+/** True for an unchanged text that this version or another one wrote. */
+export function isOurs(text: string): boolean {
+  const [first, second, third, ...rest] = text.replace(/^\uFEFF/, "").split(/\r?\n/);
+  const isRestEmpty = rest.every((line) => line === "");
+  if (first === "#!/bin/sh" && second === MARKER) return isRestEmpty && isOurCommand(third ?? "");
+  if (first !== `// ${MARK}` || third !== "" || !isRestEmpty) return false;
+  return isOurCommand(commandIn(second ?? "") ?? "");
+}
 
 // --- internal ---
 
@@ -147,4 +168,15 @@ async function findings(target: InstallTarget): Promise<readonly Finding[]> {
     }
   }
   return found;
+}
+
+/** True for a text of ours to which a user added something; `isOurs` is false for it. */
+const hasAdditions = (text: string): boolean => !isOurs(text) && text.includes(MARK);
+
+const MARK = "openhook-otel wrote this file; `openhook-otel disable cline` takes it away";
+const MARKER = `# ${MARK}`;
+
+function commandIn(line: string): string | undefined {
+  const text = /spawnSync\(("(?:[^"\\]|\\.)*")/.exec(line)?.[1];
+  return text === undefined ? undefined : String(JSON.parse(text));
 }

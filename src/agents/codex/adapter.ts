@@ -3,15 +3,14 @@
 import { posix } from "node:path";
 import type { Recognition } from "#core/model/agent.ts";
 import type { SessionEndReason } from "#core/model/envelope.ts";
-import type { Extras } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
-import { arrivalKey } from "../shared/payload/derived-ids.ts";
+import { CONTINUES } from "../shared/payload/claude-like.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { type Frame, type FramedMembers, type FramedTable, framedAdapter } from "../shared/payload/framed-adapter.ts";
-import { payloadDigest } from "../shared/payload/identity.ts";
-import { asCode, asObject, asString, ownOf } from "../shared/payload/json.ts";
+import { arrivalKey, payloadDigest } from "../shared/payload/identity.ts";
+import { asCode, asObject, asString, type Fields, ownOf } from "../shared/payload/json.ts";
 import { eventIn } from "../shared/payload/known.ts";
 import { isAbsolute, pathOf } from "./expand.ts";
 import { outcomeOf, outputText } from "./outcome.ts";
@@ -101,14 +100,6 @@ export const adapter = framedAdapter({
 
 // --- internal ---
 
-const CONTINUES: Readonly<Record<string, NonNullable<Extras["continues"]>>> = {
-  resume: "same-session",
-  continue: "same-session",
-  checkpoint: "same-session",
-  fork: "fork",
-  compact: "compaction",
-};
-
 const END_REASON: Readonly<Record<string, SessionEndReason>> = {
   exit: "user_exit",
   logout: "user_exit",
@@ -119,8 +110,6 @@ const END_REASON: Readonly<Record<string, SessionEndReason>> = {
   clear: "completed",
   compact: "completed",
 };
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Its key is the arrival: payloads of two runs of one session are byte-identical; only the time of arrival differs. */
 interface Payload extends Frame {

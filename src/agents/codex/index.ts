@@ -1,8 +1,8 @@
 import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { adapter } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { CODEX_NAMES } from "./own-names.ts";
 import { rateLimitsOf, subscriptionOf } from "./rate-limits.ts";
 import { toEntries } from "./requests.ts";
 
@@ -25,7 +25,16 @@ export default {
     callIds: "native",
     eventIds: "arrival",
   },
-  own: CODEX_NAMES,
+  own: {
+    tools: words(`
+      Bash apply_patch collaboration.close_agent collaboration.followup_task collaboration.interrupt_agent
+      collaboration.list_agents collaboration.resume_agent collaboration.send_input collaboration.send_message
+      collaboration.spawn_agent collaboration.wait_agent close_agent exec exec_command image_generation_call js_repl
+      list_mcp_resource_templates list_mcp_resources local_shell_call read_mcp_resource request_user_input resume_agent
+      send_input shell shell_command spawn_agent tool_search_call unified_exec update_plan view_image wait wait_agent
+      web_search_call write_stdin`),
+    agentTypes: words("default explorer worker"),
+  },
   environment: ["CODEX_HOME", "CODEX_THREAD_ID"],
   toContent: hookContent,
   toFileWrites,

@@ -46,8 +46,6 @@ export function difference(now: WholeUsage, before: WholeUsage): WholeUsage | un
     output,
     cacheRead: part("cacheRead"),
     cacheWrite: part("cacheWrite"),
-    cacheWrite5m: undefined,
-    cacheWrite1h: undefined,
     reasoning: part("reasoning"),
   });
 }

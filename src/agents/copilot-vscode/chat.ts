@@ -3,8 +3,7 @@
 
 import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
 import { defined } from "#kit/objects.ts";
-import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
-import type { Fields } from "./journal.ts";
+import { asArray, asCount, asObject, asString, type Fields, objectsIn } from "../shared/payload/json.ts";
 
 /** The requests of one session, by the id that hooks send. */
 export interface Chat {
@@ -148,9 +147,3 @@ function modelOf(value: unknown): string | undefined {
   const name = asString(value)?.replace(/^copilot\//, "");
   return name === undefined || name === "auto" ? undefined : name;
 }
-
-const objectsIn = (value: unknown): readonly Fields[] =>
-  asArray(value).flatMap((one) => {
-    const fields = asObject(one);
-    return fields === undefined ? [] : [fields];
-  });

@@ -4,7 +4,7 @@ import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { responseContentKey, toolCallPart } from "#core/rules/keys.ts";
 import { answerPiece, contentOf, contentOfEvents, plainText } from "../shared/payload/content.ts";
 import { asArray, asObject, asString, parsedJson } from "../shared/payload/json.ts";
-import { lineType } from "./line-type.ts";
+import { lineType } from "./line-context.ts";
 
 /** Content of a hook payload, in either of its two forms. */
 export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {

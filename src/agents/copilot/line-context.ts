@@ -1,5 +1,6 @@
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import { defined } from "#kit/objects.ts";
+import type { Fields } from "../shared/payload/json.ts";
 
 /** State between two lines of a file. Plain JSON, stored between two drains. */
 export interface LineState {
@@ -74,8 +75,6 @@ export interface LineResult {
   readonly state: LineState;
 }
 
-export type Fields = Readonly<Record<string, unknown>>;
-
 /** A line, and the state that its facts depend on. */
 export interface LineContext {
   readonly data: Fields;
@@ -106,3 +105,16 @@ export const oneEntry = (context: LineContext, entry: TranscriptEntry): LineResu
   entries: [entry],
   state: context.state,
 });
+
+/**
+ * The type of a line, if `type` is its first member, as in every version so far. Most bytes of a file are prompts, hook records
+ * and results, which need not be parsed if their type is known.
+ *
+ * @returns `undefined` if another member is the first one; then the line must be parsed
+ */
+export const lineType = (line: Buffer): string | undefined => TYPE.exec(line.toString("latin1", 0, TYPE_BYTES))?.[1];
+
+// --- internal ---
+
+const TYPE_BYTES = 120;
+const TYPE = /^\s*\{\s*"type"\s*:\s*"([\w.]{1,64})"/;

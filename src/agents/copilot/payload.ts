@@ -1,5 +1,5 @@
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
-import { asObject, asString, asTimeMs, parsedJson } from "../shared/payload/json.ts";
+import { asObject, asString, asTimeMs, type Fields, parsedJson } from "../shared/payload/json.ts";
 import { ownName } from "./names.ts";
 
 /** The hook events that are used, under Copilot's names. */
@@ -57,8 +57,6 @@ export const nativeEventOf = (name: string | undefined): NativeEvent | undefined
   name === undefined ? undefined : BY_NAME.get(name.toLowerCase());
 
 // --- internal ---
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const BY_NAME: ReadonlyMap<string, NativeEvent> = new Map([
   ...NATIVE_EVENTS.map((event) => [event.toLowerCase(), event] as const),

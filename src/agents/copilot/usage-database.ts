@@ -8,7 +8,7 @@ import { defined } from "#kit/objects.ts";
 import { firstBytes } from "#kit/open.ts";
 import { asCount, asString, asTimeMs } from "../shared/payload/json.ts";
 import { compareVersions } from "../shared/payload/version.ts";
-import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
+import { partOf, sessionIn } from "../shared/transcript/session-tree.ts";
 import { columnsOf, queryDatabase, type Row, type View } from "../shared/transcript/sqlite.ts";
 
 // Versions between these wrote no usage into the session file until a run ended, and have a row per request in this database. A killed

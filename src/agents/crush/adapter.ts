@@ -12,7 +12,7 @@ import {
   promptIn,
   toolStart,
 } from "../shared/payload/claude-like.ts";
-import { momentKey } from "../shared/payload/derived-ids.ts";
+import { momentKey } from "../shared/payload/identity.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { type Marks, recogniseByMarks } from "../shared/payload/marks.ts";
 import { DATA_FOLDER, DATABASE } from "./places.ts";

@@ -1,6 +1,7 @@
 // https://cursor.com/docs/hooks and payloads in public repositories, read 2026-11-21; the program was not run
 
-import type { Recognition } from "#core/model/agent.ts";
+import type { PayloadFacts, Recognition } from "#core/model/agent.ts";
+import type { Content } from "#core/model/content.ts";
 import type { SessionEndReason } from "#core/model/envelope.ts";
 import type { Event } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
@@ -8,10 +9,11 @@ import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { excessOf } from "#kit/json-limits.ts";
 import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { answerPiece, contentOfEvents, firstOf } from "../shared/payload/content.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { type Frame, type FramedMembers, type FramedTable, framedAdapter } from "../shared/payload/framed-adapter.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
-import { asCode, asCount, asExitCode, asObject, asString, ownOf } from "../shared/payload/json.ts";
+import { asCode, asCount, asExitCode, asObject, asString, ownOf, parsedJson } from "../shared/payload/json.ts";
 import { hasCursorShape, isShell, modelOf, type Payload, payloadOf, SOURCE } from "./payload.ts";
 
 const EVENTS = {
@@ -98,6 +100,26 @@ export const adapter = {
 export function subagentIdOf(p: Readonly<Record<string, unknown>>): string | undefined {
   const path = asString(p["agent_transcript_path"]);
   return asString(p["subagent_id"]) ?? /[/\\]subagents[/\\]([^/\\]+)\.jsonl$/.exec(path ?? "")?.[1];
+}
+
+/**
+ * Content of a payload. A response has no event in the turn, so its text is attached to the turn's usage, in versions that report
+ * usage.
+ */
+export function toContent(payload: unknown, { events, entries }: PayloadFacts): readonly Content[] {
+  const p = asObject(payload) ?? {};
+  const text = asString(p["text"]);
+  const usage = entries.find(({ kind }) => kind === "model_call");
+  const command = asString(p["command"]);
+  return [
+    ...contentOfEvents(events, {
+      prompt: p["prompt"],
+      arguments: p["tool_input"] ?? (command === undefined ? undefined : { command }),
+      result: parsedJson(firstOf(p, ["tool_output", "tool_response", "error_message", "error"])),
+      answer: firstOf(p, ["last_assistant_message", "summary"]),
+    }),
+    ...(usage === undefined || text === undefined ? [] : answerPiece(usage.key, text)),
+  ];
 }
 
 // --- internal ---

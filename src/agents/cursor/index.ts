@@ -1,9 +1,8 @@
 import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
-import { adapter } from "./adapter.ts";
-import { toContent } from "./content.ts";
+import { adapter, toContent } from "./adapter.ts";
 import { remarks, toEntries } from "./entries.ts";
-import { CURSOR_NAMES } from "./own-names.ts";
 import { REPLY } from "./payload.ts";
 
 export default {
@@ -24,7 +23,12 @@ export default {
     callIds: "native",
     eventIds: "payload",
   },
-  own: CURSOR_NAMES,
+  own: {
+    tools: words(`
+      ApplyPatch AskQuestion Await Delete EditNotebook Glob Grep LS Read ReadLints SemanticSearch Shell StrReplace SwitchMode
+      Task TodoWrite WebFetch WebSearch Write`),
+    agentTypes: words("browser-use explore generalPurpose shell"),
+  },
   environment: ["CURSOR_VERSION"],
   replies: { "*": REPLY },
   toContent,

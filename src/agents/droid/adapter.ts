@@ -3,9 +3,8 @@
 import { executableOf } from "../shared/names/executables.ts";
 import { adapterOf, type Members, type Payload } from "../shared/payload/adapter-of.ts";
 import { FAMILY_FIELDS, FAMILY_NOT_NEEDED } from "../shared/payload/claude-like.ts";
-import { momentKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { payloadDigest } from "../shared/payload/identity.ts";
+import { momentKey, payloadDigest } from "../shared/payload/identity.ts";
 import { asCode, asObject, asString, first } from "../shared/payload/json.ts";
 import { outcomeOf } from "../shared/payload/outcome.ts";
 import { absolutePath } from "../shared/payload/payload-event.ts";

@@ -1,8 +1,8 @@
 import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { adapter } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { DROID_NAMES } from "./own-names.ts";
 
 export default {
   ...adapter,
@@ -20,7 +20,13 @@ export default {
     callIds: "transcript",
     eventIds: "arrival",
   },
-  own: DROID_NAMES,
+  // Built-in tools and subagents of 0.225.2
+  own: {
+    tools: words(`
+      ApplyPatch AskUser Create Edit Execute ExitSpecMode FetchUrl GenerateDroid Glob Grep LS MultiEdit Read Skill Task
+      TaskOutput TodoWrite ViewImage WebSearch`),
+    agentTypes: words("explorer worker"),
+  },
   toContent: hookContent,
   toFileWrites,
   sessionsBelow: [".factory"],

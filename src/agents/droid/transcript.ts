@@ -1,14 +1,15 @@
 // Files of 0.225.2, recorded 2026-11-25; token rules in README.md beside this file
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { EntryOf, Offset, TokenUsage } from "#core/model/transcript.ts";
+import type { Content } from "#core/model/content.ts";
+import type { EntryOf, Offset, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
 import { EntrySink } from "#core/rules/entry-sink.ts";
 import { defined } from "#kit/objects.ts";
 import { readSmallSync } from "#kit/open.ts";
+import { contentOf, plainText } from "../shared/payload/content.ts";
 import { asArray, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
-import { lineContent } from "./content.ts";
 import { type FileContext, KINDS, type LineState, readLine } from "./lines.ts";
 import { files, headOf, locate, PARENT_OF, roots, SETTINGS_FILE, sessionOf, sumsFileOf } from "./places.ts";
 
@@ -28,9 +29,9 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
   let { state } = from.memo as { readonly state?: LineState };
   let next = from;
   for await (const batch of readLines(file, from, options, rulesOf(context))) {
-    const { state: after, isFirst: _, isFresh: __, ...rest } = batch;
-    [state, next] = [{ ...after }, batch.next];
-    yield rest;
+    next = batch.next;
+    ({ state } = next.memo as { readonly state?: LineState });
+    yield batch;
   }
   // The file with the sum is rewritten after every call, also when no line is new
   const own = new EntrySink();
@@ -118,3 +119,25 @@ function modelName(id: string, path: string, roots: readonly string[] | undefine
   const own = asArray((bytes && parsedObject(bytes))?.["customModels"]).map(asObject);
   return asString(own.find((model) => model?.["id"] === id)?.["model"]) ?? id;
 }
+
+/** The content of a line, for the facts that were read from it. */
+function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): readonly Content[] {
+  if (!entries.some(({ kind }) => KINDS_WITH_CONTENT.has(kind))) return [];
+  const blocks = asArray(asObject(parsedObject(line)?.["message"])?.["content"]).map(asObject);
+  return entries.flatMap((entry): readonly Content[] => {
+    switch (entry.kind) {
+      case "prompt":
+        return contentOf(entry.key, "prompt", plainText(blocks));
+      case "tool_use":
+        return contentOf(entry.key, "arguments", blocks.find((block) => block?.["id"] === entry.callId)?.["input"]);
+      case "tool_result": {
+        const content = blocks.find((block) => block?.["tool_use_id"] === entry.callId)?.["content"];
+        return contentOf(entry.key, "result", plainText(content) ?? content);
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+const KINDS_WITH_CONTENT: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result"]);

@@ -6,10 +6,9 @@ import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { editedLines, exitCodeIn, isCancelled, SHELL_TOOL, textOf } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { adapterOf, type MadeExtras, type Members, type Payload } from "../shared/payload/adapter-of.ts";
-import { timedKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
+import { timedKey } from "../shared/payload/identity.ts";
 import { asArray, asCode, asObject, asString, asTimeMs, ownOf, parsedJson } from "../shared/payload/json.ts";
-import { isProgramText } from "./program-text.ts";
 
 export const adapter = adapterOf({
   source: "gemini-cli",
@@ -73,6 +72,17 @@ export const adapter = adapterOf({
   keyOf: timedKey,
   extrasOf: (p) => ({ transcript_path: asString(p["transcript_path"]) }),
 });
+
+/** The history's first message: folder, operating system and date. */
+export const isContext = (text: string | undefined): boolean => text?.startsWith("<session_context>") === true;
+
+/** Texts with the role `user` that the program writes. */
+export const isProgramText = (text: string | undefined): boolean =>
+  isContext(text) ||
+  text === "Please continue." ||
+  /^(?:<state_snapshot>|System: Potential loop detected\.|\[System: You (?:successfully executed a tool|previously) |Here is (?:the user's|a summary of changes in the user's) editor context\b|I ran the following shell command:\n```sh\n)/.test(
+    text ?? "",
+  );
 
 // --- internal ---
 

@@ -3,10 +3,10 @@
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import { defined } from "#kit/objects.ts";
 import { textOf } from "../shared/gemini/tool-result.ts";
-import { asArray, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { asArray, asObject, asString, asTimeMs, type Fields, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
 import { readMessage } from "./records.ts";
-import { type ChatState, entryBase, type Fields, type MessageContext } from "./state.ts";
+import { type ChatState, entryBase, type MessageContext } from "./state.ts";
 import { callEntries } from "./tools.ts";
 
 /** A subagent without a separate file. */

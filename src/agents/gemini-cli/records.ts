@@ -4,9 +4,9 @@ import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcrip
 import { sumKnown, withParts } from "#kit/numbers.ts";
 import { defined } from "#kit/objects.ts";
 import { textOf } from "../shared/gemini/tool-result.ts";
-import { asArray, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
-import { isContext, isProgramText } from "./program-text.ts";
-import { type ChatState, entryBase, type Fields, type MessageContext } from "./state.ts";
+import { asArray, asCount, asObject, asString, asTimeMs, type Fields } from "../shared/payload/json.ts";
+import { isContext, isProgramText } from "./adapter.ts";
+import { type ChatState, entryBase, type MessageContext } from "./state.ts";
 import { callEntries, uniqueCalls } from "./tools.ts";
 
 export interface Read {

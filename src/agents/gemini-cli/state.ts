@@ -1,6 +1,5 @@
 import { defined } from "#kit/objects.ts";
-
-export type Fields = Readonly<Record<string, unknown>>;
+import type { Fields } from "../shared/payload/json.ts";
 
 /** State between two records. Plain JSON, stored between two drains. */
 export interface ChatState {

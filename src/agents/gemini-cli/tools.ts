@@ -5,8 +5,8 @@ import { writesOfDisplay } from "../shared/gemini/file-writes.ts";
 import { editedLines, exitCodeIn, isCancelled, outcomeOf, SHELL_TOOL } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { asArray, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
-import { entryBase, type Fields, type MessageContext } from "./state.ts";
+import { asArray, asObject, asString, asTimeMs, type Fields } from "../shared/payload/json.ts";
+import { entryBase, type MessageContext } from "./state.ts";
 
 /**
  * The tool calls of one answer, and the subagents they started. A running call has a use and no result. Two sessions can create

@@ -12,7 +12,7 @@ import {
   toolEnd,
   turnError,
 } from "../shared/payload/claude-like.ts";
-import { momentKey } from "../shared/payload/derived-ids.ts";
+import { momentKey } from "../shared/payload/identity.ts";
 import { asCode, asObject, asString } from "../shared/payload/json.ts";
 import { recogniseByMarks } from "../shared/payload/marks.ts";
 

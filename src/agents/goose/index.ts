@@ -2,8 +2,7 @@ import type { Agent } from "#core/model/agent.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { adapter } from "./adapter.ts";
-import { EDITORS } from "./names.ts";
-import { GOOSE_NAMES } from "./own-names.ts";
+import { EDITORS, GOOSE_NAMES } from "./own-names.ts";
 
 export default {
   ...adapter,

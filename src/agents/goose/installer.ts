@@ -4,12 +4,13 @@ import { isAbsolute, join } from "node:path";
 import type { HookCommand } from "#core/model/agent.ts";
 import type { Installer, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
-import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { newDocument } from "../shared/settings/jsonc.ts";
 import {
   addRegistrations,
+  type HookEvent,
   type Registration,
   registeredEvents,
+  registrationsOf,
   removeRegistrations,
 } from "../shared/settings/settings.ts";
 import { adapter } from "./adapter.ts";

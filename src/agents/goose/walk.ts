@@ -6,7 +6,7 @@ import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { callsOf, type LedgerCall, responseIdOf } from "./ledger.ts";
-import { EDITORS } from "./names.ts";
+import { EDITORS } from "./own-names.ts";
 import type { Figures, LedgerRow, MessageRow, PartRow } from "./rows.ts";
 
 /** The session being processed. */

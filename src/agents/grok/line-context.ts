@@ -1,6 +1,7 @@
 import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
 import { isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/objects.ts";
+import type { Fields } from "../shared/payload/json.ts";
 
 /** State between two lines of a file. Plain JSON, stored between two drains. */
 export interface LineState {
@@ -52,8 +53,6 @@ export interface OpenCall {
   /** Set for a call that starts a subagent. */
   readonly description?: string | undefined;
 }
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 /** The file that a line is in. */
 export interface FileContext {

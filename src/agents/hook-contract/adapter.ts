@@ -11,9 +11,9 @@ import { executableOf } from "../shared/names/executables.ts";
 import { adapterOf } from "../shared/payload/adapter-of.ts";
 import { CLAUDE_EVENTS, CLAUDE_LIKE, FAMILY_FIELDS, FAMILY_NOT_NEEDED } from "../shared/payload/claude-like.ts";
 import { contentOfEvents } from "../shared/payload/content.ts";
-import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { asObject, asString } from "../shared/payload/json.ts";
+import { arrivalKey } from "../shared/payload/identity.ts";
+import { asObject, asString, type Fields } from "../shared/payload/json.ts";
 import {
   absolutePath,
   eventOf,
@@ -93,8 +93,6 @@ const typeOf = (name: string): NativeEventType | undefined => TYPES.get(name.toL
 const TYPES: ReadonlyMap<string, NativeEventType> = new Map(
   Object.entries(EVENTS).map(([name, type]) => [name.toLowerCase(), type]),
 );
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Fields of payloads that name their own agent. */
 const FOREIGN = ["cursor_version", "openhook", "clineVersion", "agent_action_name", "sessionId"];

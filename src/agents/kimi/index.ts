@@ -1,9 +1,9 @@
 import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { adapter } from "./adapter.ts";
 import { EDITORS } from "./names.ts";
-import { KIMI_NAMES } from "./own-names.ts";
 
 export default {
   ...adapter,
@@ -23,7 +23,13 @@ export default {
     callIds: "native",
     eventIds: "arrival",
   },
-  own: KIMI_NAMES,
+  own: {
+    tools: words(`
+      Agent AgentSwarm AskUserQuestion Bash CreateGoal CronCreate CronDelete CronList Edit EnterPlanMode ExitPlanMode FetchURL
+      GetGoal Glob Grep NotifyUser Read ReadMediaFile SetGoalBudget Skill TaskList TaskOutput TaskStop TodoList TowerInit
+      TowerStatus TowerTeardown UpdateGoal WaitFor WebSearch Write`),
+    agentTypes: words("agent coder explore plan"),
+  },
   environment: ["KIMI_CODE_HOME"],
   toContent: hookContent,
   toFileWrites: writesOfTools(EDITORS),

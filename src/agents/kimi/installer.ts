@@ -4,8 +4,8 @@ import { join, resolve } from "node:path";
 import type { HookCommand } from "#core/model/agent.ts";
 import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
-import type { HookEvent } from "../shared/settings/hook-events.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
+import type { HookEvent } from "../shared/settings/settings.ts";
 import { addHooks, readableHooks, removeHooks, type WantedTomlHook } from "../shared/settings/toml-hooks.ts";
 import { adapter } from "./adapter.ts";
 

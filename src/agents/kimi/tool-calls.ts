@@ -1,9 +1,9 @@
 import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
+import { asArray, asCount, asObject, asString, type Fields } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
-import { type Fields, factBase, type KnownCall, type LineContext } from "./line-context.ts";
+import { factBase, type KnownCall, type LineContext } from "./line-context.ts";
 import { asksForTools } from "./model-calls.ts";
 import { EDITORS, exitCodeIn, isDenial, mcpServerOf, SHELL_TOOL } from "./names.ts";
 

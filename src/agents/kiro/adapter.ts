@@ -1,13 +1,15 @@
 // https://kiro.dev/docs/cli/hooks/, /docs/cli/v3/hooks/ and public captures, read 2026-11-21
 
-import type { Recognition } from "#core/model/agent.ts";
+import type { PayloadFacts, Recognition } from "#core/model/agent.ts";
 import type { NativeEventType } from "#core/model/event-schema.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { adapterOf, type EventRow, type EventTable, type Members, type Payload } from "../shared/payload/adapter-of.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asCode, asExitCode, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { outcomeOf, type ToolOutcome } from "../shared/payload/outcome.ts";
+import { writeOfContent } from "../shared/payload/patches.ts";
 
 export const SOURCE = "kiro";
 
@@ -55,6 +57,22 @@ export const adapter = {
   // On a command line, where it is not an event
   known: { ...table.known, events: [...table.known.events, FROM_AGENT_FILE] },
 };
+
+/**
+ * Files that Kiro's tools changed: the CLI's `fs_write` from its arguments, the editor's tools from the text of their result, because
+ * their arguments are missing there.
+ */
+export function toFileWrites(payload: unknown, { events: [event] }: PayloadFacts): readonly FileWrite[] {
+  if (event?.type !== "tool.end" || !EDITORS.has(event.data?.tool_name ?? "")) return [];
+  const p = asObject(payload);
+  const input = asObject(p?.["tool_input"]) ?? asObject(p?.["toolArgs"]);
+  const path = asString(input?.["path"]) ?? asString(input?.["targetFile"]);
+  if (path === undefined) return writeIn(asString(p?.["tool_response"]) ?? "");
+  const command = asString(input?.["command"]);
+  if (command === "create") return [writeOfContent({ path }, asString(input?.["file_text"]) ?? "", false)];
+  const isPart = command !== undefined || input?.["oldStr"] !== undefined;
+  return [{ path, ...(isPart && { operation: "update" as const }) }];
+}
 
 // --- internal ---
 
@@ -151,4 +169,13 @@ function partsOf(response: unknown): readonly unknown[] | undefined {
     // A signal, or a code in Windows' notation: never 0
     return code === undefined ? { ...part, is_error: true } : { ...part, exit_status: code };
   });
+}
+
+const EDITORS: ReadonlySet<string> = new Set(["fs_write", "write", "str_replace", "fs_append"]);
+
+function writeIn(text: string): readonly FileWrite[] {
+  const [, created] = /^Created the (.+) file\.$/.exec(text) ?? [];
+  const [, replaced] = /^Replaced text in (.+)$/.exec(text) ?? [];
+  if (created !== undefined) return [{ path: created, operation: "create" }];
+  return replaced === undefined ? [] : [{ path: replaced, operation: "update" }];
 }

@@ -1,8 +1,7 @@
 import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
-import { adapter } from "./adapter.ts";
-import { toFileWrites } from "./file-writes.ts";
-import { KIRO_NAMES } from "./own-names.ts";
+import { adapter, toFileWrites } from "./adapter.ts";
 
 export default {
   ...adapter,
@@ -23,7 +22,13 @@ export default {
     callIds: "minted",
     eventIds: "arrival",
   },
-  own: KIRO_NAMES,
+  own: {
+    tools: words(`
+      aws code execute_bash execute_cmd execute_command execute_pwsh fs_read fs_write glob grep introspect
+      invoke_sub_agent knowledge read report_issue shell subagent thinking todo_list use_aws use_subagent web_fetch web_search
+      write`),
+    agentTypes: words("kiro_default"),
+  },
   environment: ["KIRO_HOME", "KIRO_SESSION_ID", "KIRO_VERSION"],
   toContent: hookContent,
   toFileWrites,

@@ -5,7 +5,7 @@ import type { Content } from "#core/model/content.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { adapterOf, type Members, type Payload } from "../shared/payload/adapter-of.ts";
 import { contentOfEvents } from "../shared/payload/content.ts";
-import { momentKey } from "../shared/payload/derived-ids.ts";
+import { momentKey } from "../shared/payload/identity.ts";
 import { asCode, asObject, asString } from "../shared/payload/json.ts";
 import { actionDigest, isCorrection } from "./inputs.ts";
 import { outcomeIn } from "./outcome.ts";

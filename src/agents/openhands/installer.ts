@@ -4,9 +4,8 @@ import type { HookCommand } from "#core/model/agent.ts";
 import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { readSettingsText } from "#kit/open.ts";
 import { detectBy } from "../shared/settings/detect.ts";
-import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
-import type { Registration } from "../shared/settings/settings.ts";
+import { type HookEvent, type Registration, registrationsOf } from "../shared/settings/settings.ts";
 import { adapter } from "./adapter.ts";
 import { addHooks, hasOthers, hooksIn, refusedIn, removeHooks } from "./hooks-file.ts";
 

@@ -5,10 +5,8 @@ import type { TokenUsage } from "#core/model/transcript.ts";
 import { defined } from "#kit/objects.ts";
 import { readSmallSync } from "#kit/open.ts";
 import { knownProvider } from "../shared/names/providers.ts";
-import { asArray, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
+import { asArray, asCount, asObject, asString, type Fields, parsedObject } from "../shared/payload/json.ts";
 import { STATE_FILE, SUBAGENTS_FOLDER } from "./places.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** What is needed of a conversation's state. */
 export interface State {

@@ -7,8 +7,9 @@ import { isRandomId, isSequenceNumber, repeatedCallId } from "#core/rules/call-i
 import { usagesIn } from "#core/rules/usage-shapes.ts";
 import { sumOfAll } from "#kit/numbers.ts";
 import { knownProvider } from "../shared/names/providers.ts";
+import type { Fields } from "../shared/payload/json.ts";
 import { type Found, type FoundTool, factsOf } from "./records.ts";
-import { type Fields, isSame, type Shape } from "./usage.ts";
+import { isSame, type Shape } from "./usage.ts";
 
 /** What a reader has to remember between two readings. Plain JSON. */
 export interface ShapeState {

@@ -2,10 +2,10 @@
 
 import type { TokenUsage } from "#core/model/transcript.ts";
 import { sumKnown } from "#kit/numbers.ts";
-import { asArray, asCode, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
+import { asArray, asCode, asObject, asString, asTimeMs, type Fields } from "../shared/payload/json.ts";
 import { feesOf } from "../shared/payload/server-tools.ts";
 import { type ToolPart, toolPartsOf } from "./tool-parts.ts";
-import { attributesOf, type Fields, isSame, type ReadUsage, type Shape, usageOf } from "./usage.ts";
+import { attributesOf, isSame, type ReadUsage, type Shape, usageOf } from "./usage.ts";
 
 /** Usage in a record, or an answer of a model that has none. */
 export interface Found {

@@ -3,7 +3,7 @@
 import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
 import { sumKnown, withParts } from "#kit/numbers.ts";
-import { asObject, asString } from "../shared/payload/json.ts";
+import { asObject, asString, type Fields } from "../shared/payload/json.ts";
 
 /** What a usage object looks like. Stored with the session and shown by `show`. */
 export type Shape =
@@ -13,8 +13,6 @@ export type Shape =
   | "gemini"
   | "vercel-ai-sdk"
   | "gen-ai-attributes";
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 export interface ReadUsage {
   readonly shape: Shape;

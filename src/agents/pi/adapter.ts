@@ -9,7 +9,7 @@ import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { type Frame, type FramedMembers, type FramedTable, framedAdapter } from "../shared/payload/framed-adapter.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
-import { asCode, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
+import { asCode, asCount, asObject, asString, asTimeMs, type Fields } from "../shared/payload/json.ts";
 import { helperEntries } from "./helpers.ts";
 import {
   answerEntries,
@@ -138,8 +138,6 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
 }
 
 // --- internal ---
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface Payload extends Frame {
   readonly event: Fields;

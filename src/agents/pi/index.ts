@@ -1,8 +1,8 @@
 import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { adapter, toEntries } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { PI_NAMES } from "./own-names.ts";
 
 export default {
   ...adapter,
@@ -19,7 +19,7 @@ export default {
     callIds: "native",
     eventIds: "payload",
   },
-  own: PI_NAMES,
+  own: { tools: words("bash edit find grep ls read write"), agentTypes: [] },
   environment: ["PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"],
   toContent,
   toFileWrites,

@@ -7,8 +7,8 @@ import { editedLines, exitCodeIn, isCancelled, outcomeOf, SHELL_TOOL, textOf } f
 import { executableOf } from "../shared/names/executables.ts";
 import { adapterOf, type MadeExtras, type Members, type Payload } from "../shared/payload/adapter-of.ts";
 import { FAMILY_FIELDS } from "../shared/payload/claude-like.ts";
-import { timedKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
+import { timedKey } from "../shared/payload/identity.ts";
 import { asArray, asCode, asCount, asObject, asString, asTimeMs, ownOf, parsedJson } from "../shared/payload/json.ts";
 import { isDenial, isHiddenAgent, mcpServerOf, spawnedAgent, subagentIdOf } from "./names.ts";
 

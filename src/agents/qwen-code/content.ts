@@ -3,8 +3,7 @@ import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { hasGivenId } from "#core/rules/call-ids.ts";
 import { toolCallPart } from "#core/rules/keys.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
-import { asObject, asString, parsedObject } from "../shared/payload/json.ts";
-import type { Fields } from "./line-context.ts";
+import { asObject, asString, type Fields, parsedObject } from "../shared/payload/json.ts";
 import { functionCalls, promptText } from "./lines.ts";
 import { responseOf } from "./tool-calls.ts";
 

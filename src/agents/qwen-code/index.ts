@@ -2,8 +2,7 @@ import type { Agent } from "#core/model/agent.ts";
 import { displayedWrites } from "../shared/gemini/file-writes.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { adapter } from "./adapter.ts";
-import { EDITORS } from "./names.ts";
-import { QWEN_NAMES } from "./own-names.ts";
+import { EDITORS, QWEN_NAMES } from "./names.ts";
 
 export default {
   ...adapter,

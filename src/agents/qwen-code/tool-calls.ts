@@ -4,8 +4,8 @@ import { writesOfDisplay } from "../shared/gemini/file-writes.ts";
 import { editedLines, exitCodeIn, outcomeOf, SHELL_TOOL } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { asArray, asCode, asCount, asExitCode, asObject, asString } from "../shared/payload/json.ts";
-import { type Fields, factBase, type LineContext } from "./line-context.ts";
+import { asArray, asCode, asCount, asExitCode, asObject, asString, type Fields } from "../shared/payload/json.ts";
+import { factBase, type LineContext } from "./line-context.ts";
 import { asksForTools } from "./model-calls.ts";
 import { agentOf, EDITORS, isDenial, mcpServerOf, spawnedAgent, subagentIdOf } from "./names.ts";
 

@@ -15,18 +15,16 @@ import { files, locate, roots } from "./places.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
-async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+function read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
   const rules: LineRules<ChatState> = {
     kinds: KINDS,
     state: chatState,
     read: (line, state, sink) => readLine(line, state, sink, file.agentId),
     content: lineContent,
+    begin: async ({ timeMs }, isFresh) =>
+      isFresh && file.agentId !== undefined ? [await subagentOf(file, file.agentId, timeMs)] : [],
   };
-  for await (const { state, isFirst, isFresh, ...batch } of readLines(file, from, options, rules)) {
-    if (isFirst && isFresh && file.agentId !== undefined)
-      batch.entries.unshift(await subagentOf(file, file.agentId, state.timeMs));
-    yield batch;
-  }
+  return readLines(file, from, options, rules);
 }
 
 // --- internal ---

@@ -1,7 +1,7 @@
 import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
 import { idInAgent, isSequenceNumber } from "#core/rules/call-ids.ts";
-import { asArray, asCode, asCount, asObject, asString, parsedJson } from "../shared/payload/json.ts";
-import { type Fields, fieldsIn, keyOf } from "./journal-state.ts";
+import { asArray, asCode, asCount, asObject, asString, type Fields, parsedJson } from "../shared/payload/json.ts";
+import { fieldsIn, keyOf } from "./journal-state.ts";
 import { isKilled, mcpServerOf, promptText, SPAWN_TOOL, toolName } from "./names.ts";
 import type { Lists, Snapshot } from "./snapshot.ts";
 

@@ -1,9 +1,9 @@
 import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { adapter } from "./adapter.ts";
 import { EDITORS } from "./names.ts";
-import { VIBE_NAMES } from "./own-names.ts";
 
 export default {
   ...adapter,
@@ -22,7 +22,13 @@ export default {
     callIds: "native",
     eventIds: "arrival",
   },
-  own: VIBE_NAMES,
+  own: {
+    tools: words(`
+      agents.interrupt agents.list agents.list_configs agents.send_message agents.spawn bash edit process.list process.output
+      process.start process.stop process.write read_file run_typescript search_replace search_tool_functions skill sleep todo
+      unified_harness_scratchpad wait write_file`),
+    agentTypes: words("explore"),
+  },
   environment: ["VIBE_HOME"],
   toContent: hookContent,
   toFileWrites: writesOfTools(EDITORS),

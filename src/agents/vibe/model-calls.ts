@@ -1,6 +1,6 @@
 import type { TokenUsage } from "#core/model/transcript.ts";
-import { asArray, asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
-import { type Fields, factBase, fieldsIn, type JournalLine, memberOf, withMember, without } from "./journal-state.ts";
+import { asArray, asCode, asCount, asObject, asString, type Fields } from "../shared/payload/json.ts";
+import { factBase, fieldsIn, type JournalLine, memberOf, withMember, without } from "./journal-state.ts";
 import { toolUse } from "./tool-calls.ts";
 
 /** A request to a model. */

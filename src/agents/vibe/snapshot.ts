@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import type { TokenUsage } from "#core/model/transcript.ts";
 import { readSmallSync } from "#kit/open.ts";
-import { asArray, asCount, asObject, asString, parsedObject, parsedText } from "../shared/payload/json.ts";
-import { type Fields, fieldsIn } from "./journal-state.ts";
+import { asArray, asCount, asObject, asString, type Fields, parsedObject, parsedText } from "../shared/payload/json.ts";
+import { fieldsIn } from "./journal-state.ts";
 
 /** What the agent keeps of a session's deleted journals. */
 export interface Snapshot {

@@ -117,7 +117,7 @@ async function* readJournal(
       ? { bytes: at.bytes, memo: { state: {}, fingerprint: at.fingerprint } }
       : { bytes: 0, memo: {} };
   try {
-    for await (const { state: _, isFirst: __, isFresh: ___, ...batch } of readLines(file, from, options, rules)) {
+    for await (const batch of readLines(file, from, options, rules)) {
       at.journal = first;
       at.bytes = batch.next.bytes;
       at.fingerprint = (batch.next.memo as Memo).fingerprint;

@@ -5,9 +5,8 @@ import type { Content } from "#core/model/content.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { adapterOf, type EventRow, type Members, type Payload } from "../shared/payload/adapter-of.ts";
 import { contentOfEvents, firstOf } from "../shared/payload/content.ts";
-import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { payloadDigest } from "../shared/payload/identity.ts";
+import { arrivalKey, payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 
 const starts = (action: string): EventRow => ({ type: "tool.start", read: (p) => callIn(p, action) });

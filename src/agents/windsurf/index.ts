@@ -1,7 +1,7 @@
 import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { adapter, toContent } from "./adapter.ts";
-import { WINDSURF_NAMES } from "./own-names.ts";
 
 export default {
   ...adapter,
@@ -17,7 +17,10 @@ export default {
     callIds: "minted",
     eventIds: "payload",
   },
-  own: WINDSURF_NAMES,
+  own: {
+    tools: words("mcp_tool_use read_code run_command write_code"),
+    agentTypes: [],
+  },
   toContent,
   toFileWrites: writesOfTools({ write_code: "write" }),
 } satisfies Agent;

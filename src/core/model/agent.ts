@@ -99,7 +99,7 @@ export interface Agent extends Quirks {
    * @default none
    */
   readonly environment?: readonly string[];
-  /** The agent's built-in names. Absent: it has none. */
+  /** The agent's built-in tools and subagents. Absent: it has none. */
   readonly own?: OwnNames;
   readonly transcript?: () => Promise<{ default: TranscriptReader }>;
   /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { adapter } from "#agents/claude-code/adapter.ts";
-import { exitCodeOf } from "#agents/claude-code/exit-code.ts";
+import { exitCodeOf } from "#agents/claude-code/texts.ts";
 import { allAgents } from "#agents/registry.ts";
 import { notNeededEvent, unknownNamesIn } from "#collect/payload/drift.ts";
 import { Event } from "#core/model/event-schema.ts";

@@ -8,7 +8,7 @@ import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { executableOf } from "../names/executables.ts";
 import { type Frame, type FramedMembers, type FramedTable, framedAdapter } from "../payload/framed-adapter.ts";
 import { payloadDigest } from "../payload/identity.ts";
-import { asArray, asCode, asCount, asObject, asString } from "../payload/json.ts";
+import { asArray, asCode, asCount, asObject, asString, type Fields } from "../payload/json.ts";
 import { isCopy, isOlderCopy } from "./ids.ts";
 import { completedMsOf, createdMsOf, errorOf, failureOf, modelCallOf, type PromptPart, promptOf } from "./messages.ts";
 import { callIdOf, completedOutcome, failedOutcome, type ToolOutcome, toolNameOf } from "./tools.ts";
@@ -112,8 +112,6 @@ export const variantAdapter = (variant: Variant) => ({
 
 /** Hooks of a whole instance, which have no session. */
 const INSTANCE_EVENTS = new Set(["plugin.init", "config", "dispose"]);
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * The two arguments of a plugin's hook; only session ids of OpenCode and its variants begin with `ses_`. Our plugin names the variant.

@@ -1,6 +1,8 @@
-import type { Agent } from "#core/model/agent.ts";
+import type { Agent, PayloadFacts } from "#core/model/agent.ts";
+import type { Content } from "#core/model/content.ts";
+import { contentOfEvents } from "../payload/content.ts";
+import { asArray, asObject } from "../payload/json.ts";
 import { variantAdapter } from "./adapter.ts";
-import { toContent } from "./content.ts";
 import { toFileWrites } from "./file-writes.ts";
 import type { Variant } from "./variant.ts";
 
@@ -31,4 +33,26 @@ export function variantCard(variant: Variant, { versions, ...own }: Own) {
     toContent,
     toFileWrites,
   } satisfies Agent;
+}
+
+// --- internal ---
+
+/** Content of a payload. Our plugin sends none: at levels that store content, it is read from the database. */
+function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
+  const p = asObject(payload);
+  const input = asObject(p?.["input"]) ?? {};
+  const output = asObject(p?.["output"]) ?? {};
+  const part = asObject(asObject(asObject(input["event"])?.["properties"])?.["part"]);
+  const state = asObject(part?.["state"]) ?? {};
+  const texts = asArray(output["parts"]).flatMap((one) => {
+    const { text, synthetic, ignored } = asObject(one) ?? {};
+    return typeof text === "string" && synthetic !== true && ignored !== true ? [text] : [];
+  });
+  const args = asObject(output["args"]) ?? asObject(input["args"]) ?? asObject(state["input"]);
+  return contentOfEvents(events, {
+    prompt: texts.join("\n"),
+    // The only argument that our plugin sends is the tool name of a call that OpenCode could not parse
+    arguments: args === undefined || Object.keys(args).length === 0 ? undefined : args,
+    result: output["output"] ?? state["error"],
+  });
 }

@@ -3,7 +3,7 @@ import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { defined } from "#kit/objects.ts";
 import { words } from "../names/own-names.ts";
-import { arrivalKey } from "./derived-ids.ts";
+import { arrivalKey } from "./identity.ts";
 import { asObject, asString, first } from "./json.ts";
 import { eventIn } from "./known.ts";
 import { type Marks, recogniseByMarks } from "./marks.ts";

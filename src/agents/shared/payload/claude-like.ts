@@ -3,9 +3,8 @@ import type { Extras } from "#core/model/event-schema.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { executableOf } from "../names/executables.ts";
 import type { EventTable, HookAdapter, Members, Payload } from "./adapter-of.ts";
-import { arrivalKey } from "./derived-ids.ts";
 import { inputDigest } from "./digest.ts";
-import { payloadDigest } from "./identity.ts";
+import { arrivalKey, payloadDigest } from "./identity.ts";
 import { asCode, asObject, asString, asTimeMs, first, ownOf } from "./json.ts";
 import { outcomeOf, type ToolOutcome } from "./outcome.ts";
 import { absolutePath } from "./payload-event.ts";
@@ -104,15 +103,16 @@ export function turnError(p: Payload): Members {
   return { extras: { error_type: asCode(p["error_type"]) ?? "_OTHER" } };
 }
 
-// --- internal ---
-
-const CONTINUES: Readonly<Record<string, NonNullable<Extras["continues"]>>> = {
+/** What a session continues, by the origin that its start names. */
+export const CONTINUES: Readonly<Record<string, NonNullable<Extras["continues"]>>> = {
   resume: "same-session",
   continue: "same-session",
   checkpoint: "same-session",
   fork: "fork",
   compact: "compaction",
 };
+
+// --- internal ---
 
 const REASONS: Readonly<Record<string, SessionEndReason>> = {
   prompt_input_exit: "user_exit",

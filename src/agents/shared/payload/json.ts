@@ -1,10 +1,18 @@
 import { assertParsable, excessOf } from "#kit/json-limits.ts";
 
+/** The members of a JSON object of unknown shape. */
+export type Fields = Readonly<Record<string, unknown>>;
+
 /** A JSON object of unknown shape, or `undefined` when it is something else. */
-export const asObject = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : undefined;
+export const asObject = (value: unknown): Fields | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+
+/** The JSON objects in a list; its other elements are left out. Empty for anything else. */
+export const objectsIn = (value: unknown): readonly Fields[] =>
+  asArray(value).flatMap((one) => {
+    const fields = asObject(one);
+    return fields === undefined ? [] : [fields];
+  });
 
 /** The JSON object in a text or UTF-8 bytes; otherwise `undefined`. @throws ExcessError if it is too large to be parsed */
 export const parsedObject = (text: string | Buffer): Readonly<Record<string, unknown>> | undefined =>

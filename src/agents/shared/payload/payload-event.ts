@@ -3,8 +3,7 @@ import { OPENHOOK_VERSION } from "#core/model/envelope-types.ts";
 import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { defined } from "#kit/objects.ts";
-import { derivedSessionId } from "./derived-ids.ts";
-import { eventId } from "./identity.ts";
+import { derivedSessionId, eventId } from "./identity.ts";
 import { asString } from "./json.ts";
 
 /** The fields of one payload, as an adapter found them, from which `eventOf` makes an event. */

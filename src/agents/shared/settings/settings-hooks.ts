@@ -1,8 +1,14 @@
 import type { HookCommand } from "#core/model/agent.ts";
 import type { Installer } from "#core/model/installer.ts";
-import { type HookEvent, registrationsOf } from "./hook-events.ts";
 import { type OneFile, oneFile } from "./one-file.ts";
-import { addRegistrations, type Registration, registeredEvents, removeRegistrations } from "./settings.ts";
+import {
+  addRegistrations,
+  type HookEvent,
+  type Registration,
+  registeredEvents,
+  registrationsOf,
+  removeRegistrations,
+} from "./settings.ts";
 
 /** Hooks in a settings file in Claude Code's format, of a user, a project and, for some agents, the machine. */
 export interface SettingsHooks<E extends string> extends Pick<OneFile, "path" | "check" | "detect"> {

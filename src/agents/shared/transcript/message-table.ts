@@ -17,6 +17,14 @@ export interface TableRow {
   readonly unknown: readonly UnknownRecord[];
 }
 
+/** What one message gave. */
+export interface Walked<State> {
+  readonly entries: readonly TranscriptEntry[];
+  readonly state: State;
+  /** The message is not complete and must be read again. */
+  readonly isOpen: boolean;
+}
+
 /** How the messages of one session are read. */
 export interface MessageTable<T extends TableRow, State extends object> {
   readonly initial: State;
@@ -30,10 +38,7 @@ export interface MessageTable<T extends TableRow, State extends object> {
   idAt(place: number): string | undefined;
   isReadable(row: T): boolean;
   /** One message → its entries. The same message gives the same keys again. @returns isOpen: it must be read again */
-  walk(
-    row: T,
-    state: State,
-  ): { readonly entries: readonly TranscriptEntry[]; readonly state: State; readonly isOpen: boolean };
+  walk(row: T, state: State): Walked<State>;
   /** Content of messages; only called on request. */
   content?(rows: readonly T[], entries: readonly TranscriptEntry[]): readonly ContentUpdate[];
 }

@@ -1,3 +1,4 @@
+import type { TranscriptFile } from "#core/model/transcript-reader.ts";
 import type { Row, View } from "./sqlite.ts";
 
 /** A session of a database in which subagents are sessions with a parent. */
@@ -84,6 +85,18 @@ export function sessionTree<T extends TreeSession>(table: SessionTable<T>): Sess
     },
   };
 }
+
+/** One session of a database as a part of a transcript; its key names the session. */
+export const partOf = (path: string, sessionId: string, agentId: string | undefined): TranscriptFile => ({
+  path,
+  key: `${path}#${agentId === undefined ? "" : "agent:"}${sessionId}`,
+  watch: [path, `${path}-wal`],
+  ...(agentId !== undefined && { agentId }),
+});
+
+/** The session that a part of `partOf` names. */
+export const sessionIn = ({ path, key, agentId }: TranscriptFile): string =>
+  agentId ?? (key ?? "").slice(path.length + 1);
 
 // --- internal ---
 

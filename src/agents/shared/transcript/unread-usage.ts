@@ -5,7 +5,7 @@ import type { TranscriptBatch } from "#core/model/transcript-reader.ts";
 import { putEntry } from "#core/rules/put-facts.ts";
 import { usagesIn } from "#core/rules/usage-shapes.ts";
 import { defined } from "#kit/objects.ts";
-import { asObject, asString, asTimeMs, parsedObject } from "../payload/json.ts";
+import { asObject, asString, asTimeMs, type Fields, parsedObject } from "../payload/json.ts";
 import type { Kinds } from "./kinds.ts";
 import type { Row } from "./sqlite.ts";
 
@@ -19,8 +19,6 @@ export interface UnknownRecord {
   /** As JSON. */
   readonly text: string;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A record and what is known of its place. */
 export interface CountedRecord {
