@@ -133,35 +133,32 @@ test("what many versions of Node have left is removed", () => {
   expect(left(7)).toEqual([]);
 });
 
-test.runIf("enableCompileCache" in module)(
-  "a cache that is damaged, or that several write at once, changes nothing",
-  () => {
-    const settings = (): string => run(["config", "--json"]).stdout;
-    const whole = settings();
-    expect(JSON.parse(whole)).toBeTypeOf("object");
-    const files = (): readonly string[] =>
-      readdirSync(cache, { recursive: true, encoding: "utf8" })
-        .map((path) => join(cache, path))
-        .filter((path) => statSync(path).isFile());
-    expect(files().length).toBeGreaterThan(3);
-    for (const damage of [
-      (content: Buffer) => content.fill("x", content.length / 2),
-      (content: Buffer) => content.subarray(0, 40),
-      () => Buffer.alloc(0),
-    ]) {
-      for (const path of files()) writeFileSync(path, damage(readFileSync(path)));
-      expect(settings()).toBe(whole);
-    }
-    removeFolder(cache);
-    const several = `for n in 1 2 3 4; do "$0" "$1" config --json & done; wait`;
-    const { stdout } = spawnSync("sh", ["-c", several, process.execPath, program], {
-      env: { PATH: process.env["PATH"], HOME: join(folder, "home") },
-      encoding: "utf8",
-    });
-    expect(stdout).toBe(whole.repeat(4));
+test("a cache that is damaged, or that several write at once, changes nothing; Node 20 keeps none", () => {
+  const settings = (): string => run(["config", "--json"]).stdout;
+  const whole = settings();
+  expect(JSON.parse(whole)).toBeTypeOf("object");
+  const files = (): readonly string[] =>
+    (existsSync(cache) ? readdirSync(cache, { recursive: true, encoding: "utf8" }) : [])
+      .map((path) => join(cache, path))
+      .filter((path) => statSync(path).isFile());
+  expect(files().length > 3).toBe("enableCompileCache" in module);
+  for (const damage of [
+    (content: Buffer) => content.fill("x", content.length / 2),
+    (content: Buffer) => content.subarray(0, 40),
+    () => Buffer.alloc(0),
+  ]) {
+    for (const path of files()) writeFileSync(path, damage(readFileSync(path)));
     expect(settings()).toBe(whole);
-  },
-);
+  }
+  removeFolder(cache);
+  const several = `for n in 1 2 3 4; do "$0" "$1" config --json & done; wait`;
+  const { stdout } = spawnSync("sh", ["-c", several, process.execPath, program], {
+    env: { PATH: process.env["PATH"], HOME: join(folder, "home") },
+    encoding: "utf8",
+  });
+  expect(stdout).toBe(whole.repeat(4));
+  expect(settings()).toBe(whole);
+});
 
 test("the copy that hooks use is the same with its cache, and goes with it", () => {
   const share = join(folder, "home", ".local", "share", "openhook-otel");
