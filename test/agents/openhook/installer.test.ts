@@ -34,6 +34,10 @@ describe("the discovery file", () => {
     expect(installer.registered([{ path, text: add(undefined) }])).toEqual(["*", "session.end"]);
     expect(remove(add(undefined))).toBeUndefined();
   });
+  it("keeps a file in which the user has a member without hooks", () => {
+    expect(remove(add('{ "openhook": "0.1", "note": "mine" }\n'))).toContain('"note": "mine"');
+    expect(remove(add('{ "openhook": "0.1", "hooks": [] }\n'))).toBeUndefined();
+  });
   it("keeps other hooks, their order and every byte of them", () => {
     const text = '{\n\t"openhook": "0.1", // ours\n\t"hooks": [\n\t\t{ "command": "notify" } // mine\n\t]\n}\n';
     const added = add(text);

@@ -73,8 +73,7 @@ export function removeEntries(text: string, file: EntryFile): string | undefined
   if (body === given) return text;
   const root = read(body);
   const isFrame = propertiesOf(root).every(
-    ({ key, value }) =>
-      isDeepStrictEqual(plainOf(value), file.emptyDocument[key]) || (value.children ?? []).length === 0,
+    ({ key, value }) => isDeepStrictEqual(plainOf(value), file.emptyDocument[key]) || value.children?.length === 0,
   );
   return file.hooksOnly && isFrame && !containsComment(body, root) ? undefined : bom + body;
 }
