@@ -33,7 +33,7 @@ import {
 import { packedCount, storedTotals } from "../import/totals.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { Replay, ROOT } from "../support/replay.ts";
-import { storeBytes } from "../support/store-bytes.ts";
+import { stateFiles } from "../support/store-bytes.ts";
 
 const STARTED_MS = Date.parse("2026-08-03T10:00:00Z");
 const DAY_MS = 24 * 3_600_000;
@@ -188,14 +188,14 @@ describe("import", () => {
     expect(dry.out).toContain("nothing was written");
     expect(everything()).toEqual(before);
     await run([]);
-    const [bytes, files] = [storeBytes(at.places.storePath), lasting()];
+    const [state, files] = [stateFiles(at.places), lasting()];
     const nothing = "nothing new to import";
     expect((await run([], { dryRun: true })).out).toContain(nothing);
     write({ day: 3 });
     const again = await run([], { dryRun: true });
     expect(again.out).not.toContain(nothing);
     expect(again.out).toMatch(/^Claude Code +3 +1 +2 /m);
-    expect(storeBytes(at.places.storePath).equals(bytes)).toBe(true);
+    expect(stateFiles(at.places)).toEqual(state);
     expect(lasting()).toEqual([...files, relative(at.home, claudePath(at, sessionIdOf(3)))].sort());
     expect(stored()).toEqual(totals);
   });

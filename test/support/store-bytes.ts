@@ -1,4 +1,7 @@
-import { readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Places } from "#config/places.ts";
 import { checkpoint, openDatabase } from "#store/database.ts";
 
 /**
@@ -11,3 +14,14 @@ export function storeBytes(storePath: string): Buffer {
   db.close();
   return readFileSync(storePath);
 }
+
+/** Every file of the state directory with a digest of its bytes; what the store's log has is in the store's bytes. */
+export const stateFiles = ({ stateDir, storePath }: Pick<Places, "stateDir" | "storePath">): readonly string[] =>
+  readdirSync(stateDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/-(wal|shm)$/.test(entry.name))
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      const bytes = path === storePath ? storeBytes(path) : readFileSync(path);
+      return `${path} ${createHash("sha256").update(bytes).digest("hex")}`;
+    })
+    .sort();
