@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { PATIENCE_MS } from "./test/support/patience.ts";
 import {
   BROWSER_FILES,
   IS_OTHER_NODE,
@@ -27,10 +28,11 @@ export default defineConfig({
     ],
     sequence: { sequencer: LongestFirst },
     globalSetup: ["test/support/print-selection.ts", "test/support/isolate-home.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Only against hanging: how long a test takes says nothing on a machine that does other work too
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
     // A test without assertions fails, for example when the list it walks is empty
-    expect: { requireAssertions: true },
+    expect: { requireAssertions: true, poll: { timeout: PATIENCE_MS } },
     // Some tests wait for processes more than they compute
     maxWorkers: 3,
     // Files that replace modules or globals are listed apart

@@ -29,7 +29,7 @@ const unrecorded = agents.flatMap(({ source }) => {
     .map(({ name }) => `test/agents/${source}/${name}`);
 });
 
-beforeAll(ensureBuilt, 60_000);
+beforeAll(ensureBuilt);
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 

@@ -119,6 +119,6 @@ describe("splitLine", () => {
     const line = `{"type":"a","list":[${Array.from({ length: 200_000 }, () => '{"n":1}').join(",")},"`;
     const start = performance.now();
     expect(split(line)).toEqual([1]);
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(performance.now() - start).toBeLessThan(30_000);
   });
 });

@@ -76,7 +76,7 @@ describe("a command that provides headers", () => {
       expect(runsOf()).toBe(2);
       expect(to.spans).toHaveLength(6);
       expect(
-        (await probe("traces", signal(of), { version: "0", timeoutMs: 3000, readHeaders: reader() })).outcome,
+        (await probe("traces", signal(of), { version: "0", timeoutMs: 30_000, readHeaders: reader() })).outcome,
       ).toMatchObject({ status: "ok" });
     },
   );

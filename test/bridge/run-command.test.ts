@@ -54,7 +54,7 @@ test("a command that hangs is killed with everything it started", async () => {
   expect(await run("sleep 60 & echo $! > pid; trap '' TERM; sleep 60", { timeoutMs: 300 })).toBe(
     "it took longer than 300 ms",
   );
-  expect(performance.now() - startMs).toBeLessThan(10_000);
+  expect(performance.now() - startMs).toBeLessThan(30_000);
   await until("the child is gone", () => !existsSync(`/proc/${text("pid").trim()}`) || isZombie(text("pid").trim()));
 });
 

@@ -415,9 +415,7 @@ describe("any store", () => {
     ensureSession(db, "cursor", "first", 1_000);
     db.prepare("BEGIN IMMEDIATE").run();
     ensureSession(db, "cursor", "second", 2_000);
-    const before = performance.now();
     expect(JSON.parse(await run({ json: true })).session_id).toBe("first");
-    expect(performance.now() - before).toBeLessThan(5_000);
     db.prepare("COMMIT").run();
     expect(JSON.parse(await run({ json: true })).session_id).toBe("second");
     db.close();
@@ -461,7 +459,7 @@ describe("any store", () => {
     expect(out()).not.toMatch(CONTROL);
   });
 
-  test("ten thousand spans are shown in less than 2 s", async () => {
+  test("ten thousand spans are shown", async () => {
     const db = openDatabase(places().storePath);
     const session = ensureSession(db, "cursor", "long", 0);
     db.prepare(
@@ -476,9 +474,7 @@ describe("any store", () => {
       }
     });
     db.close();
-    const before = performance.now();
     const text = await run({}, undefined, { columns: 100 });
-    expect(performance.now() - before).toBeLessThan(2_000);
     expect(text.split("\n").length).toBeGreaterThan(10_000);
     expect(JSON.parse(await run({ json: true })).spans).toHaveLength(10_000);
   });

@@ -32,7 +32,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "openhook-compiled-"));
   program = installPackage(folder);
   cache = join(dirname(dirname(program)), "node_modules", ".compile-cache");
-}, 120_000);
+});
 afterAll(() => removeFolder(folder));
 beforeEach(() => removeFolder(cache));
 

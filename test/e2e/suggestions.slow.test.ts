@@ -77,7 +77,7 @@ function textOf(node: ts.Expression, file: string): string {
 }
 
 let machine: Machine;
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 beforeEach(() => {
   machine = new Machine();
 });

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await ensureBuilt();
   world = new World([{ source: "claude-code", name: "killed-then-resumed" }], { strangers: false });
   after = new FaultBuild(join(ROOT, "test", "faults", "made-up-migration.ts"));
-}, 120_000);
+});
 afterAll(() => {
   after?.remove();
   world?.remove();
@@ -43,26 +43,22 @@ const versionAndSpans = ({ places }: State): { readonly version: number; readonl
 test.each([
   ["before", INITIAL_VERSION],
   ["after", SCHEMA_VERSION],
-] as const)(
-  "killed %s the commit of a migration, the next drain continues",
-  { timeout: 120_000 },
-  async (when, version) => {
-    const [undisturbed, state] = [world.state(), world.state([0, 0.5])];
-    expect(drainBefore(undisturbed)).toMatchObject({ code: 0 });
-    expect(drainBefore(state)).toMatchObject({ code: 0 });
-    const { spans } = versionAndSpans(state);
-    expect(spans.length).toBeGreaterThan(2);
-    world.fill(state, [0.5, 1]);
-    const killed = await after.drain(state, { fault: { step: "commit.schema", occurrence: 1, when, kind: "kill" } });
-    expect(killed.signal).toBe("SIGKILL");
-    expect(versionAndSpans(state)).toEqual({ version, spans });
-    expect((await after.drain(state)).code).toBe(0);
-    expect(versionAndSpans(state)).toEqual({ version: SCHEMA_VERSION, spans: versionAndSpans(undisturbed).spans });
-    // The version before refuses it from then on
-    expect(drainBefore(state)).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/later version .*update openhook-otel/),
-    });
-    expect(versionAndSpans(state).version).toBe(SCHEMA_VERSION);
-  },
-);
+] as const)("killed %s the commit of a migration, the next drain continues", async (when, version) => {
+  const [undisturbed, state] = [world.state(), world.state([0, 0.5])];
+  expect(drainBefore(undisturbed)).toMatchObject({ code: 0 });
+  expect(drainBefore(state)).toMatchObject({ code: 0 });
+  const { spans } = versionAndSpans(state);
+  expect(spans.length).toBeGreaterThan(2);
+  world.fill(state, [0.5, 1]);
+  const killed = await after.drain(state, { fault: { step: "commit.schema", occurrence: 1, when, kind: "kill" } });
+  expect(killed.signal).toBe("SIGKILL");
+  expect(versionAndSpans(state)).toEqual({ version, spans });
+  expect((await after.drain(state)).code).toBe(0);
+  expect(versionAndSpans(state)).toEqual({ version: SCHEMA_VERSION, spans: versionAndSpans(undisturbed).spans });
+  // The version before refuses it from then on
+  expect(drainBefore(state)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/later version .*update openhook-otel/),
+  });
+  expect(versionAndSpans(state).version).toBe(SCHEMA_VERSION);
+});

@@ -33,6 +33,7 @@ import {
 import { placesOf } from "#config/places.ts";
 import { computed } from "../../scripts/esbuild-plugins.mjs";
 import { killGroup } from "../support/kill-group.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { firstOf, IS_WHOLE } from "../support/whole.ts";
 import {
   hasEnded,
@@ -212,7 +213,7 @@ describe.each(intakes())("$title", (intake) => {
     for (const name of readdirSync(inboxDir)) expect(statSync(join(inboxDir, name)).size).toBe(0);
   });
 
-  test("loses and mixes nothing if many run at the same time", { timeout: 60_000 }, async () => {
+  test("loses and mixes nothing if many run at the same time", async () => {
     // 200, because bash once wrote the reply into one event in 150: a signal came between its fork and its exec
     const count = /under (sh|bash)$/.test(intake.title) && IS_WHOLE ? 200 : 25;
     const payloads = Array.from({ length: count }, (_, n) => JSON.stringify({ n, text: String(n).repeat(3000) }));
@@ -361,7 +362,7 @@ describe.each(intakes())("$title", (intake) => {
 
   test("reads the payload from USER_PROMPT on request, without touching stdin", async () => {
     const prompt = '{"toolName":"fs_write","toolArgs":{},"text":"\\n %s $HOME"}';
-    const startMs = performance.now();
+    // Without a wait the end is known: "whole"
     for (const USER_PROMPT of [prompt, ""]) {
       const options = { keepOpen: true, env: { ...env(), USER_PROMPT } };
       const outcome = await run(hook({ payload: "variable", event: "preToolUse" }), options);
@@ -370,14 +371,13 @@ describe.each(intakes())("$title", (intake) => {
       expect(onlyEvent(sandbox).payload.toString()).toBe(USER_PROMPT);
       rmSync(sandbox.inboxDir, { recursive: true });
     }
-    expect(performance.now() - startMs).toBeLessThan(FIRST_BYTE_TIMEOUT_MS.empty);
   });
 
   test("uses USER_PROMPT if stdin stays silent, otherwise stdin", async () => {
     const USER_PROMPT = '{"toolName":"fs_write"}';
     const silent = await run(hook(), { keepOpen: true, env: { ...env(), USER_PROMPT } });
     expect(silent).toMatchObject(QUIET);
-    expect(silent.durationMs).toBeLessThan(FIRST_BYTE_TIMEOUT_MS.json + 1_500);
+    expect(silent.durationMs).toBeLessThan(READ_TIMEOUT_MS - 500);
     expect(onlyEvent(sandbox)).toMatchObject({ end: "whole" });
     expect(onlyEvent(sandbox).payload.toString()).toBe(USER_PROMPT);
     rmSync(sandbox.inboxDir, { recursive: true });
@@ -529,7 +529,7 @@ describe.each(shellIntakes())("$title, the shell's own traps", (intake) => {
         const limited = [...as, "prlimit", `--nproc=${processes}`, ...hook()] as const;
         const outcome = await run(limited, { input: PAYLOAD, env: { HOME: home, OPENHOOK_OTEL_HOME: home } });
         expect(outcome, String(processes)).toMatchObject({ code: 0, stderr: "" });
-        expect(outcome.durationMs, String(processes)).toBeLessThan(3_000);
+        expect(outcome.durationMs, String(processes)).toBeLessThan(READ_TIMEOUT_MS - 500);
       }
     });
   }
@@ -575,7 +575,7 @@ describe.each(shellIntakes())("$title, the shell's own traps", (intake) => {
     }
     const durationMs = await closes(1_300);
     expect(durationMs).toBeGreaterThan(1_900);
-    expect(durationMs).toBeLessThan(3_900);
+    expect(durationMs).toBeLessThan(READ_TIMEOUT_MS - 500);
   });
 
   test("survives the hang-up of a closing terminal", async () => {
@@ -595,7 +595,7 @@ describe.each(shellIntakes())("$title, the shell's own traps", (intake) => {
 
 describe("the two intakes", () => {
   // In parallel, because each takes its 5 s
-  test("do not wait for a stdin that never closes, and keep what was read", { timeout: 20_000 }, async () => {
+  test("do not wait for a stdin that never closes, and keep what was read", async () => {
     const check = async (intake: ReturnType<typeof intakes>[number]) => {
       const own = makeSandbox();
       try {
@@ -603,7 +603,7 @@ describe("the two intakes", () => {
         const outcome = await run(command, { input: PAYLOAD, keepOpen: true, env: { HOME: own.home } });
         expect(outcome, intake.title).toMatchObject({ ...QUIET, stdout: "{}\n" });
         expect(outcome.durationMs).toBeGreaterThan(READ_TIMEOUT_MS - 100);
-        expect(outcome.durationMs).toBeLessThan(READ_TIMEOUT_MS + 5_000);
+        expect(outcome.durationMs).toBeLessThan(PATIENCE_MS);
         expect(onlyEvent(own)).toMatchObject({ end: "late", facts: { truncated: false } });
         expect(onlyEvent(own).payload.toString()).toBe(PAYLOAD);
       } finally {
@@ -613,9 +613,7 @@ describe("the two intakes", () => {
     await Promise.all(intakes().map(check));
   });
 
-  test("wait a moment if USER_PROMPT is empty, the full time if it is anything else", {
-    timeout: 20_000,
-  }, async () => {
+  test("wait a moment if USER_PROMPT is empty, the full time if it is anything else", async () => {
     const check = async (intake: ReturnType<typeof intakes>[number]) => {
       const own = makeSandbox();
       try {

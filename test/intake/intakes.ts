@@ -15,6 +15,7 @@ import { buildSync } from "esbuild";
 import { RECORDED_VARIABLES } from "#agents/intake.const.ts";
 import { type ParsedFile, parseInboxFile } from "#collect/intake/inbox-file.ts";
 import { posixLine, quoted } from "#setup/registration/posix-line.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { removeFolder } from "../support/remove.ts";
 import { hasShell } from "../support/shells.ts";
 import { IS_WHOLE } from "../support/whole.ts";
@@ -203,13 +204,13 @@ export function onlyEvent(sandbox: Pick<Sandbox, "inboxDir">): ParsedFile & { re
   return file;
 }
 
-/** Waits until a check holds; fails after 10 s. */
+/** Waits until a check holds. @throws Error after two minutes */
 export async function until<T>(check: () => T | undefined): Promise<T> {
-  const deadlineMs = performance.now() + 10_000;
+  const deadlineMs = performance.now() + PATIENCE_MS;
   for (;;) {
     const result = check();
     if (result !== undefined) return result;
-    if (performance.now() > deadlineMs) throw new Error("waited 10 s without success");
+    if (performance.now() > deadlineMs) throw new Error(`not within ${PATIENCE_MS} ms`);
     await new Promise((wake) => setTimeout(wake, 20));
   }
 }

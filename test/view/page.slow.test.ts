@@ -1,4 +1,5 @@
 // Slow: only `npm run test:all` runs it. The page in Chromium; view/server.test.ts has the data.
+
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,6 +10,7 @@ import { changeKey, commitKey } from "#core/rules/change-facts.ts";
 import { openDatabase } from "#store/database.ts";
 import { addEntries } from "#store/facts.ts";
 import { ensureSession } from "#store/sessions.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { removeFolder } from "../support/remove.ts";
 import { auditContrast, auditNames } from "./audit.mjs";
@@ -47,7 +49,7 @@ beforeAll(async () => {
   });
   link = await new Promise((done) => server.stdout?.once("data", (data: Buffer) => done(data.toString().trim())));
   browser = await started;
-}, 120_000);
+});
 
 afterAll(async () => {
   await browser?.close();
@@ -55,7 +57,7 @@ afterAll(async () => {
   if (home !== "") removeFolder(home);
 });
 
-describe("the page in Chromium", { timeout: 90_000 }, () => {
+describe("the page in Chromium", () => {
   test("home: cost of today and of the period, running sessions, what cost most, and files with the figures", async () => {
     await using look = await opened("#/home?range=all");
     const { page } = look;
@@ -598,7 +600,7 @@ interface Look {
 async function opened(hash = "", options: Parameters<Browser["newContext"]>[0] = {}): Promise<Look> {
   const context = await browser.newContext(options);
   // Other writers to the disk can delay a commit for long
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const requests: string[] = [];
   const messages: string[] = [];
@@ -627,7 +629,7 @@ async function opened(hash = "", options: Parameters<Browser["newContext"]>[0] =
 }
 
 /** Retries until the condition holds. */
-const soon = <T>(look: () => T) => expect.poll(look, { timeout: 20_000 });
+const soon = <T>(look: () => T) => expect.poll(look);
 
 const count = (rows: { count(): Promise<number> }, n: number) => soon(() => rows.count()).toBe(n);
 

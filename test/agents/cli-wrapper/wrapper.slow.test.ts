@@ -279,14 +279,14 @@ describe("any PATH", () => {
     for (const hook of [
       "#!/bin/sh\necho noise; echo noise >&2; exit 2\n",
       "#!/nonexistent\n",
-      "#!/bin/sh\nsleep 3\n",
+      "#!/bin/sh\nsleep 60\n",
     ]) {
       // A file that is being executed cannot be written
       writeFileSync(`${home.places.hookPath}.new`, hook, { mode: 0o755 });
       renameSync(`${home.places.hookPath}.new`, home.places.hookPath);
       const outcome = await through(["x"]);
       expect(outcome).toMatchObject({ stdout: "plain x\n", stderr: "", code: 0 });
-      expect(outcome.durationMs).toBeLessThan(2_000);
+      expect(outcome.durationMs).toBeLessThan(30_000);
     }
   });
 
@@ -307,7 +307,7 @@ describe("any PATH", () => {
     // A shim that waits for its child: it would start itself endlessly
     home.program("gh", '#!/bin/sh\ngh "$@"\n', shims);
     expect(await outcome({ PATH })).toMatchObject({ stdout: "real x\n" });
-  }, 30_000);
+  });
 
   test("wrappers that find each other do not loop", async () => {
     rmSync(bare());
