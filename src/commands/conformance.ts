@@ -15,7 +15,7 @@ import { UserError } from "#kit/errors.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { printable, terminalOf } from "#kit/text/terminal.ts";
 
-export interface ConformanceOptions {
+interface ConformanceOptions {
   /** Kinds of cases, separated by commas. @default `convert` for a command, all for this program */
   readonly kinds?: string;
   /** Only payloads of this agent. */

@@ -25,7 +25,7 @@ import {
 import type { EnableOptions } from "./enable.ts";
 import { confirmEdit } from "./prompts.ts";
 
-export interface DisableOptions extends Omit<EnableOptions, "hookSource" | "statusline"> {
+interface DisableOptions extends Omit<EnableOptions, "hookSource" | "statusline"> {
   /** Also removes the registrations of other places, whose program is not on this machine. @default false */
   readonly everywhere?: boolean;
 }

@@ -8,7 +8,7 @@ import { terminalOf } from "#kit/text/terminal.ts";
 import { VERSION } from "#kit/version.ts";
 import type { AgentLookup } from "#setup/registration/settings.ts";
 
-export interface DoctorOptions {
+interface DoctorOptions {
   readonly json: boolean;
   /** Fix what is safe to fix first. */
   readonly fix: boolean;

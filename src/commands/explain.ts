@@ -15,7 +15,7 @@ import { noStoreMessage } from "./no-store-message.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { subscribed } from "./subscribed.ts";
 
-export interface ExplainOptions extends RefreshOption {
+interface ExplainOptions extends RefreshOption {
   readonly json: boolean;
 }
 

@@ -17,7 +17,7 @@ import { withSessionNamed } from "./named-change.ts";
 import { noStoreMessage } from "./no-store-message.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 
-export interface ExportOptions extends RefreshOption {
+interface ExportOptions extends RefreshOption {
   /** Path of the file; `-`: standard output. @default the argument, or the session's id, with `.html` */
   readonly output?: string;
   /** How much the file contains, at most what is stored. */

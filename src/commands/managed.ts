@@ -18,7 +18,7 @@ import { managedHookOf, managedMachine } from "#setup/registration/managed-place
 import { installManagedProgram, removeManagedProgram, unusableNode } from "#setup/registration/managed-program.ts";
 import { type AgentLookup, listed, withUserErrors } from "#setup/registration/settings.ts";
 
-export interface EnableManagedOptions {
+interface EnableManagedOptions {
   /** Print the files that a machine without any gets. */
   readonly print: boolean;
   /** Show the diff, write nothing. */

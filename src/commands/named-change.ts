@@ -11,7 +11,7 @@ import { withOpenStore } from "#store/sessions/open-store.ts";
 import { noStoreMessage } from "./no-store-message.ts";
 
 /** What a name may mean. */
-export interface Named {
+interface Named {
   readonly found: readonly NamedChange[];
   /** The commit that it names in the repository of the user's folder, though no session is known to have made it. */
   readonly revision?: string;

@@ -15,7 +15,7 @@ import { drainNow } from "./drain.ts";
 import { drainDeps } from "./drain-deps.ts";
 import { noStoreMessage } from "./no-store-message.ts";
 
-export interface OutcomesOptions {
+interface OutcomesOptions {
   /** Also commits whose outcome does not change any more. */
   readonly all: boolean;
   /** Print nothing; problems go to the log only. For the daily run that a drain starts. */

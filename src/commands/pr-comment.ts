@@ -14,7 +14,7 @@ import { describeChange, namedChange } from "./named-change.ts";
 import { isInteractive, promptStreams } from "./prompts.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 
-export interface PrCommentOptions extends RefreshOption {
+interface PrCommentOptions extends RefreshOption {
   /** Only print; do not offer to give the text to `gh`. */
   readonly dryRun: boolean;
 }

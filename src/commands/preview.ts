@@ -9,7 +9,7 @@ import { namedSession } from "#store/sessions/find-session.ts";
 import { drain as runDrain } from "../pipeline.ts";
 import { drainDeps } from "./drain-deps.ts";
 
-export interface PreviewOptions {
+interface PreviewOptions {
   /** The bodies themselves, OTLP/JSON, one per line, without the summary. */
   readonly json: boolean;
 }

@@ -16,7 +16,7 @@ import { storeBytes } from "#store/vacuum.ts";
 import { drainNow } from "./drain.ts";
 import { drainDeps } from "./drain-deps.ts";
 
-export interface PruneOptions {
+interface PruneOptions {
   /** `90d`, `12w` or `36h`. @default the setting store.retentionDays */
   readonly olderThan?: string;
   /** Also remove quarantined payloads of that age. */

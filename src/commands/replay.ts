@@ -9,7 +9,7 @@ import { plural } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
 import { drain } from "./drain.ts";
 
-export interface ReplayOptions {
+interface ReplayOptions {
   /** Print what would be retried, move nothing. */
   readonly dryRun: boolean;
 }

@@ -14,7 +14,7 @@ import { type EnableOptions, enable } from "./enable.ts";
 import { offerImport } from "./offer-import.ts";
 import { isInteractive } from "./prompts.ts";
 
-export interface StartOptions {
+interface StartOptions {
   /** Do not ask. */
   readonly yes: boolean;
   /** Open the page at the end, in a terminal only. */

@@ -5,7 +5,7 @@ import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf } from "#kit/text/terminal.ts";
 import { VERSION } from "#kit/version.ts";
 
-export interface StatusOptions {
+interface StatusOptions {
   readonly json: boolean;
 }
 

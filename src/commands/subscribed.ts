@@ -7,7 +7,7 @@ import { latestFileOf } from "#store/positions.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 
 /** By agent, the newest file of those whose files name a plan. */
-export type PlanFiles = ReadonlyMap<string, string | undefined>;
+type PlanFiles = ReadonlyMap<string, string | undefined>;
 
 export const planFilesOf = (db: Database, agents: readonly Agent[]): PlanFiles =>
   new Map(

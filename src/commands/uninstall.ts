@@ -17,7 +17,7 @@ import {
 import { confirmEdit } from "./prompts.ts";
 import { unwrap } from "./unwrap.ts";
 
-export interface UninstallOptions {
+interface UninstallOptions {
   /** Also remove all collected data and the user's settings. */
   readonly purge: boolean;
   readonly yes: boolean;

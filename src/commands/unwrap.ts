@@ -5,7 +5,7 @@ import { withUserErrors } from "#setup/registration/settings.ts";
 import { removeWrapper, removeWrapperProgram, wrapperPathsOf } from "#setup/registration/wrap.ts";
 import { isWrapper, RECORDED_AS, wrappersHere } from "#setup/registration/wrappers.ts";
 
-export interface UnwrapOptions {
+interface UnwrapOptions {
   /** Print what would be done, do nothing. */
   readonly dryRun: boolean;
 }

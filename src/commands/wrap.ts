@@ -7,7 +7,7 @@ import { withUserErrors } from "#setup/registration/settings.ts";
 import { installWrapper, linkWrapper, planWrapper, type WrapPlan, wrappedText } from "#setup/registration/wrap.ts";
 import { programsNamed, wrappersHere } from "#setup/registration/wrappers.ts";
 
-export interface WrapOptions {
+interface WrapOptions {
   /** Where the wrapper goes. @default a directory of the user's that PATH has before the program, else one of ours */
   readonly directory?: string;
   /** Print what would be done, do nothing. */

@@ -6,7 +6,7 @@ export interface DatabaseWatch {
   open(path: string): Promise<WatchedDatabase>;
 }
 
-export interface WatchedDatabase {
+interface WatchedDatabase {
   /** A query of it begins. */
   query(): void;
   /** It was closed. @param error it could not be opened */

@@ -26,7 +26,7 @@ export function assertParsable(json: string | Buffer): void {
   if (excess !== undefined) throw new ExcessError(excess);
 }
 
-export interface JsonLimits {
+interface JsonLimits {
   /** Of a text that is parsed at once. */
   readonly bytes: number;
   /** Values and members of objects in it. */

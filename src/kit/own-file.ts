@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats, writeFileSync } from "node:fs";
 
 /** A file of the state directory that is not ours, or no regular file. The message says what it is and what to do. */
-export class NotOwnFileError extends Error {
+class NotOwnFileError extends Error {
   readonly code = "E_NOT_OWN_FILE";
 }
 

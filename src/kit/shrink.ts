@@ -1,9 +1,9 @@
 import { excessOf } from "./json-limits.ts";
 
 /** Longest string value that stays unchanged, in bytes between its quotes. */
-export const MAX_STRING_BYTES = 64 * 1024;
+const MAX_STRING_BYTES = 64 * 1024;
 
-export interface ShrinkOptions {
+interface ShrinkOptions {
   /** @default MAX_STRING_BYTES */
   readonly maxStringBytes?: number;
   /** Longest array or object directly below the top that stays; longer ones become a placeholder. @default unbounded */

@@ -42,7 +42,7 @@ export class StoreError extends Error {
 }
 
 /** Functions that run the calls of a statement. */
-export interface StatementHooks {
+interface StatementHooks {
   readonly read: <T>(work: () => T) => T;
   readonly write: <T>(work: () => T) => T;
 }

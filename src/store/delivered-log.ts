@@ -12,7 +12,7 @@ import { setUnwrittenCounted, unwrittenCounted } from "./unwritten.ts";
 // neither its later sums nor which facts are in them; this file does.
 
 /** One delivery of metrics. */
-export interface DeliveredRecord {
+interface DeliveredRecord {
   /** The store's number of deliveries after this one. */
   readonly generation: number;
   /** That number in the record before this one. */

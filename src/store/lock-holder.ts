@@ -38,7 +38,7 @@ export interface LockHolder extends ProcessIdentity {
 }
 
 /** Seconds that each step may take without a further note; 0: without limit. `query`: of processor time, for one query of a database. */
-export type StepLimits = Readonly<Record<LockStep | "query", number>>;
+type StepLimits = Readonly<Record<LockStep | "query", number>>;
 
 /** Where the holder notes what it does. */
 export interface Progress {

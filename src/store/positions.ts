@@ -4,7 +4,7 @@ import type { Database } from "./database.ts";
 import { insertRows, numbers, rowOf, texts } from "./rows.ts";
 
 /** How far a transcript file was read. */
-export interface Position {
+interface Position {
   readonly offset: Offset;
   /** Of the file when it was read; `UNFINISHED`: it was not read to its end. */
   readonly sizeBytes: number;

@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
 import { texts } from "./rows.ts";
 
 /** How each kind of fact loses its names. */
-export interface FactChanges {
+interface FactChanges {
   /** `undefined`: the event is deleted. */
   readonly event: (event: Event) => Event | undefined;
   readonly entry: (entry: TranscriptEntry) => TranscriptEntry;

@@ -8,7 +8,7 @@ import { type Frame, type FramedMembers, type FramedTable, framedAdapter } from 
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asArray, asCount, asExitCode, asObject, asString, type Fields } from "../shared/payload/json.ts";
 
-export const SOURCE = "amp";
+const SOURCE = "amp";
 
 const EVENTS = {
   "agent.start": {

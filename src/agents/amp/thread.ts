@@ -14,7 +14,7 @@ import { messageKey, outcomeIn } from "./adapter.ts";
 import { EDITORS } from "./own-names.ts";
 
 /** What a thread file contains. */
-export interface Thread {
+interface Thread {
   readonly entries: readonly TranscriptEntry[];
   readonly content: readonly ContentUpdate[];
   /** Messages that were read. */

@@ -16,7 +16,7 @@ import { exitCodeIn } from "./adapter.ts";
 import { EDITORS } from "./own-names.ts";
 
 /** What a session file contains. */
-export interface Session {
+interface Session {
   readonly entries: readonly TranscriptEntry[];
   readonly content: readonly ContentUpdate[];
   /** Exchanges that were read. */

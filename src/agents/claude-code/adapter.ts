@@ -14,7 +14,7 @@ import { sessionOf } from "../shared/payload/payload-event.ts";
 import { patchLines } from "./patch.ts";
 import { exitCodeOf, isMachinePrompt } from "./texts.ts";
 
-export const SOURCE = "claude-code";
+const SOURCE = "claude-code";
 
 const EVENTS = {
   SessionStart: {

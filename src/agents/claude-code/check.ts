@@ -10,7 +10,7 @@ import { settingsPath } from "./settings.ts";
 import { type SystemPolicies, type SystemPolicy, systemPolicies } from "./system-policy.ts";
 
 /** What administrators can write policies in. */
-export interface PolicySources {
+interface PolicySources {
   /** The administrator's folder. */
   readonly folder: string;
   readonly system: (target: InstallTarget) => Promise<SystemPolicies>;

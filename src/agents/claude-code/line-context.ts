@@ -36,7 +36,7 @@ export interface LineState {
 }
 
 /** Plain JSON. */
-export interface AnswerRequest {
+interface AnswerRequest {
   readonly id: string;
   readonly requestId?: string;
 }

@@ -25,7 +25,7 @@ export interface SystemPolicies {
 }
 
 /** Runs one of the system's programs, and gives what it prints. @throws if it fails */
-export type Run = (program: string, args: readonly string[]) => Promise<string>;
+type Run = (program: string, args: readonly string[]) => Promise<string>;
 
 /**
  * The policies that Claude Code reads from Windows' registry (value `Settings`, a JSON text) and macOS' managed preferences. Linux

@@ -45,7 +45,7 @@ export function tierOf(usage: Line | undefined): string | undefined {
 }
 
 /** A model pass of an answer that the answer's own figures exclude. */
-export interface Pass {
+interface Pass {
   /** Index among all passes of the answer. */
   readonly index: number;
   readonly model: string | undefined;

@@ -10,7 +10,7 @@ import { asArray, asExitCode, asObject, asString } from "../shared/payload/json.
 import { eventIn } from "../shared/payload/known.ts";
 import type { PayloadSession, PayloadTool } from "../shared/payload/payload-event.ts";
 
-export const SOURCE = "cli-wrapper";
+const SOURCE = "cli-wrapper";
 
 const EVENTS = {
   pre: { type: "tool.start", read: ({ tool }) => ({ native: `${SOURCE} pre`, tool }) },

@@ -20,7 +20,7 @@ import { eventIn } from "../shared/payload/known.ts";
 import { messagesPath, sessionsFolder } from "./places.ts";
 import { type CallResult, callResultOf } from "./tool-result.ts";
 
-export const SOURCE = "cline";
+const SOURCE = "cline";
 
 const START = startRow("task_start");
 const RESUME = startRow("resume", { continues: "same-session" });

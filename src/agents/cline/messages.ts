@@ -9,7 +9,7 @@ import { writesOfCall } from "./file-writes.ts";
 import { callResultOf } from "./tool-result.ts";
 
 /** State between two messages. */
-export interface State {
+interface State {
   readonly timeMs: number;
   /** Key of the current turn's prompt. */
   readonly promptKey?: string;

@@ -17,7 +17,7 @@ import { outcomeOf, outputText } from "./outcome.ts";
 import { failureOf } from "./requests.ts";
 import { isInnerCall, mcpServerOf, modelToolName, shellCommandOf } from "./tools.ts";
 
-export const SOURCE = "codex";
+const SOURCE = "codex";
 
 const TURN_COMPLETE = "agent-turn-complete";
 

@@ -74,7 +74,7 @@ export interface CountedCall {
   readonly fact: FactOf<"model_call">;
 }
 
-export interface OpenAnswer {
+interface OpenAnswer {
   readonly startMs: number;
   readonly endMs: number;
   readonly asksForTools?: true | undefined;

@@ -6,7 +6,7 @@ import { defined } from "#kit/objects.ts";
 import { asArray, asCount, asObject, asString, type Fields, objectsIn } from "../shared/payload/json.ts";
 
 /** The requests of one session, by the id that hooks send. */
-export interface Chat {
+interface Chat {
   readonly sessionId: string;
   readonly requests: readonly Fields[];
 }

@@ -13,7 +13,7 @@ import { sessionOf } from "../shared/payload/payload-event.ts";
 import { claudeName } from "./names.ts";
 import { type NativeEvent, nativeEventOf, OTHER_SPELLINGS, type Payload, readPayload } from "./payload.ts";
 
-export const SOURCE = "copilot";
+const SOURCE = "copilot";
 
 const EVENTS = {
   sessionStart: {

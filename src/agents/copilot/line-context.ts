@@ -37,7 +37,7 @@ export interface LineState {
 }
 
 /** Token sums that a line reports. Some versions restart them with each run of a session. */
-export interface RecordedSums {
+interface RecordedSums {
   readonly startMs: number;
   /** The sums in the line: over all runs, or over the last run only. */
   readonly told: Sums;

@@ -75,7 +75,7 @@ export function messageAt(db: View, place: number): string | undefined {
 }
 
 /** A call in a message. */
-export interface CallRow {
+interface CallRow {
   readonly messageId: string;
   readonly callId: string;
   readonly name: string | undefined;

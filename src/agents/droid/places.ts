@@ -94,7 +94,7 @@ export const sessionOf = (path: string, roots: readonly string[] | undefined): s
   COPIES.idOf(path, roots) ?? basename(path, EXTENSION);
 
 /** True for a plain file name: no separators, no dots. */
-export const isSessionId = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$/.test(name);
+const isSessionId = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$/.test(name);
 
 /** Whether the file of a session exists, below any working directory. */
 const hasSession = (path: string, sessionId: string): boolean => filesOf(dirname(dirname(path)), sessionId).length > 0;

@@ -9,7 +9,7 @@ import { isContext, isProgramText } from "./adapter.ts";
 import { type ChatState, entryBase, type MessageContext } from "./state.ts";
 import { callEntries, uniqueCalls } from "./tools.ts";
 
-export interface Read {
+interface Read {
   readonly entries: readonly TranscriptEntry[];
   readonly state: ChatState;
 }

@@ -10,7 +10,7 @@ import { EDITORS } from "./own-names.ts";
 import type { Figures, LedgerRow, MessageRow, PartRow } from "./rows.ts";
 
 /** The session being processed. */
-export interface WalkSession {
+interface WalkSession {
   readonly provider?: string | undefined;
   /** Set for a subagent's session: the session itself. */
   readonly agentId?: string | undefined;

@@ -27,7 +27,7 @@ export interface LineState {
   copied?: { readonly from: string; readonly isSkipped: boolean } | undefined;
 }
 
-export interface Turn {
+interface Turn {
   readonly id: string;
   readonly startMs: number;
   readonly model?: string | undefined;
@@ -45,7 +45,7 @@ interface WaitingPrompt {
   readonly key: string;
 }
 
-export interface OpenCall {
+interface OpenCall {
   readonly given: string;
   readonly callId: string;
   readonly turnId?: string | undefined;

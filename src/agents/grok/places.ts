@@ -103,7 +103,7 @@ export function summaryIn(folder: string, roots: readonly string[] | undefined) 
 }
 
 /** True for a plain folder name: no separators, no leading dot. */
-export const isSessionId = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(name);
+const isSessionId = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(name);
 
 /** Whether a file is what a parent knows of a subagent. */
 export const isMeta = ({ path }: TranscriptFile): boolean => basename(path) === META_FILE;

@@ -63,13 +63,13 @@ export function subagentSpawned(context: LineContext): void {
 }
 
 /** The text of a tool's output, or of its parts. */
-export function outputText(output: unknown): string | undefined {
+function outputText(output: unknown): string | undefined {
   const texts = asArray(output).flatMap((part) => asString(asObject(part)?.["text"]) ?? []);
   return asString(output) ?? (texts.length > 0 ? texts.join("\n") : undefined);
 }
 
 /** The last call with the provider's id. */
-export const lastCall = ({ state }: Pick<LineContext, "state">, given: string): KnownCall | undefined =>
+const lastCall = ({ state }: Pick<LineContext, "state">, given: string): KnownCall | undefined =>
   state.calls?.findLast((call) => call.given === given);
 
 // --- internal ---

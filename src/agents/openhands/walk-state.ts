@@ -33,7 +33,7 @@ export interface TaskRun extends Task {
 }
 
 /** An answer whose usage is not known yet. */
-export interface OpenAnswer {
+interface OpenAnswer {
   readonly ms: number;
   readonly promptKey?: string;
 }

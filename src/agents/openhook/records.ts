@@ -43,7 +43,7 @@ export interface FoundTool extends ToolPart {
   readonly timeMs: number | undefined;
 }
 
-export interface RecordFacts {
+interface RecordFacts {
   readonly found: readonly Found[];
   readonly tools: readonly FoundTool[];
 }

@@ -28,7 +28,7 @@ import {
   toolUsageKeyOf,
 } from "./messages.ts";
 
-export const SOURCE = "pi";
+const SOURCE = "pi";
 
 const EVENTS = {
   helper_start: {

@@ -29,7 +29,7 @@ export function helperEntries(details: unknown, callId: string, base: Base, dept
 }
 
 /** A helper has no id that its parent knows; its first answer identifies it. */
-export const helperIdOf = (firstAnswer: Message): string | undefined => answerKeyOf(firstAnswer);
+const helperIdOf = (firstAnswer: Message): string | undefined => answerKeyOf(firstAnswer);
 
 // --- internal ---
 

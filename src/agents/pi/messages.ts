@@ -86,7 +86,7 @@ export function answerEntries(
 }
 
 /** A request that is not an answer: its summary, its record or its tool's result has the usage. */
-export interface PaidRequest {
+interface PaidRequest {
   /** Identifies the request in all sessions. */
   readonly key: string;
   readonly timeMs: number;
@@ -163,7 +163,7 @@ export function errorOf(message: Message): { readonly errorType: string; readonl
   return status === undefined ? { errorType: "_OTHER" } : { errorType: status, httpStatus: Number(status) };
 }
 
-export interface ToolOutcome {
+interface ToolOutcome {
   readonly status: ToolStatus;
   readonly errorType?: string;
   readonly exitCode?: number;

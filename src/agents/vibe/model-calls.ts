@@ -41,7 +41,7 @@ export function modelAnswer(line: JournalLine, event: Fields, { isTimed }: { rea
   if (isTimed) for (const [place, call] of calls.entries()) toolUse(line, call, `${actionId}:${place}`);
 }
 
-export const callKey = (actionId: string): string => `call:${actionId}`;
+const callKey = (actionId: string): string => `call:${actionId}`;
 
 // --- internal ---
 

@@ -12,7 +12,7 @@ import { fileWriteEvents } from "./file-writes.ts";
 import { invalidMember } from "./valid-facts.lazy.ts";
 
 /** The result of one payload. Nothing vanishes: it has events, or the card names it as not needed, or it is quarantined. */
-export type Adapted = ConvertedPayload | UnneededPayload | RefusedPayload;
+type Adapted = ConvertedPayload | UnneededPayload | RefusedPayload;
 
 /** A payload that is stored or counted. */
 export type AdaptedPayload = ConvertedPayload | UnneededPayload;

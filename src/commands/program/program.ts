@@ -14,7 +14,7 @@ import { runProcess } from "./run-process.ts";
 const EXIT_CODES = "Exit codes: 0 success, 1 failure (the message has the remedy), 2 wrong input or configuration.";
 
 /** Adds a group of commands. */
-export type AddCommands = (program: Command, setup: CommandSetup) => void;
+type AddCommands = (program: Command, setup: CommandSetup) => void;
 
 /**
  * Runs the command of this process's arguments and sets the exit code.

@@ -12,15 +12,14 @@ export type Certainty = z.infer<typeof Certainty>;
  * How a commit became known. `printed`: by the call that made it; `reflog`: the log of HEAD has it while a tool call of the session ran;
  * `edits`: it is the first one that changes a file after the session edited it.
  */
-export const CommitOrigin = z.enum(["printed", "reflog", "edits"]);
-export type CommitOrigin = z.infer<typeof CommitOrigin>;
+const CommitOrigin = z.enum(["printed", "reflog", "edits"]);
 
 /** How HEAD came to the commit. A checkout, a reset, a pull and a fast-forward make no commit. */
 export const CommitKind = z.enum(["commit", "amend", "merge", "cherry_pick", "revert", "rebase"]);
 export type CommitKind = z.infer<typeof CommitKind>;
 
 /** The id of a commit: all 40 or 64 digits if they are known, otherwise the first digits as git printed them. */
-export const CommitId = z.string().regex(/^[0-9a-f]{4,64}$/);
+const CommitId = z.string().regex(/^[0-9a-f]{4,64}$/);
 
 /** A commit of a session, without what every entry has. Only ids: its message, author and files are content. */
 export const CommitFact = z.object({
@@ -48,8 +47,7 @@ export type ChangeKind = z.infer<typeof ChangeKind>;
  * For a branch itself, `branch-name` means that HEAD named it at the end of a turn: it counts up to then. `transcript` means that the
  * agent's own record names it: it counts from the turn in which it was checked out.
  */
-export const ChangeOrigin = z.enum(["printed", "branch-name", "trailer", "transcript"]);
-export type ChangeOrigin = z.infer<typeof ChangeOrigin>;
+const ChangeOrigin = z.enum(["printed", "branch-name", "trailer", "transcript"]);
 
 /** What a session worked on, or created: a pull request, an issue, a ticket, a branch. Its title is content. */
 export const ChangeFact = z.object({

@@ -1,7 +1,7 @@
 import * as z from "zod";
 
 /** What the content is: the user's prompt, a tool's arguments or result, the model's answer. */
-export const CONTENT_PARTS = ["prompt", "arguments", "result", "answer"] as const;
+const CONTENT_PARTS = ["prompt", "arguments", "result", "answer"] as const;
 export type ContentPart = (typeof CONTENT_PARTS)[number];
 
 /**
@@ -20,8 +20,8 @@ export const Content = z.object({
 export type Content = z.infer<typeof Content>;
 
 /** Assigns content that arrived early to its fact. */
-export const ContentClaim = z.object({ fact: z.string().min(1), claims: z.string().min(1) });
-export type ContentClaim = z.infer<typeof ContentClaim>;
+const ContentClaim = z.object({ fact: z.string().min(1), claims: z.string().min(1) });
+type ContentClaim = z.infer<typeof ContentClaim>;
 
 /** Content of a transcript or payload, in its original order. */
 export type ContentUpdate = Content | ContentClaim;

@@ -18,7 +18,7 @@ const base = {
   extensions: z.record(z.string(), z.unknown()).optional(),
 };
 
-export const SessionStart = z.object({
+const SessionStart = z.object({
   ...base,
   type: z.literal("session.start"),
   data: z.object({ model: z.string().optional() }).optional(),
@@ -28,7 +28,7 @@ export const SessionEndReason = z.enum(["user_exit", "timeout", "error", "comple
 
 export type SessionEndReason = z.infer<typeof SessionEndReason>;
 
-export const SessionEnd = z.object({
+const SessionEnd = z.object({
   ...base,
   type: z.literal("session.end"),
   data: z
@@ -43,19 +43,19 @@ export const SessionEnd = z.object({
     .optional(),
 });
 
-export const PromptSubmit = z.object({
+const PromptSubmit = z.object({
   ...base,
   type: z.literal("prompt.submit"),
   data: z.object({ prompt_length: count.optional() }).optional(),
 });
 
-export const ToolStart = z.object({
+const ToolStart = z.object({
   ...base,
   type: z.literal("tool.start"),
   data: z.object({ tool_name: z.string().optional(), tool_call_id: z.string().optional() }).optional(),
 });
 
-export const ToolEnd = z.object({
+const ToolEnd = z.object({
   ...base,
   type: z.literal("tool.end"),
   data: z

@@ -11,10 +11,10 @@ export type TraceId = string & { readonly brand: "TraceId" };
 /** 16 lower-case hex digits. */
 export type SpanId = string & { readonly brand: "SpanId" };
 
-export const SpanKind = z.enum(["internal", "client"]);
+const SpanKind = z.enum(["internal", "client"]);
 
-export const SpanLink = z.object({ traceId: z.string(), spanId: z.string(), attributes: Attributes });
-export const SpanEvent = z.object({ name: z.string(), timeMs: z.number(), attributes: Attributes });
+const SpanLink = z.object({ traceId: z.string(), spanId: z.string(), attributes: Attributes });
+const SpanEvent = z.object({ name: z.string(), timeMs: z.number(), attributes: Attributes });
 
 /** A span before it reaches the SDK. Times in milliseconds since the epoch, `endMs >= startMs`. */
 export const SpanRecord = z.object({

@@ -39,7 +39,7 @@ const at = {
 };
 
 /** Facts about the whole session; later ones complete earlier ones. */
-export const SessionFacts = z.object({
+const SessionFacts = z.object({
   kind: z.literal("session"),
   ...at,
   agentVersion: z.string().optional(),
@@ -56,7 +56,7 @@ export const SessionFacts = z.object({
   subagentSessionId: z.string().optional(),
 });
 
-export const Prompt = z.object({
+const Prompt = z.object({
   kind: z.literal("prompt"),
   ...at,
   /** `command` is a line typed for the agent itself; it opens a turn only if it led to model calls. */
@@ -66,7 +66,7 @@ export const Prompt = z.object({
 });
 
 /** One answer of a model. Several records of one answer share a key and are merged by `mergeEntries`. */
-export const ModelCallEntry = z.object({
+const ModelCallEntry = z.object({
   kind: z.literal("model_call"),
   ...at,
   responseId: z.string().optional(),
@@ -105,7 +105,7 @@ export const ModelCallEntry = z.object({
   hasOtherFees: z.literal(true).optional(),
 });
 
-export const ToolUseEntry = z.object({
+const ToolUseEntry = z.object({
   kind: z.literal("tool_use"),
   ...at,
   callId: z.string().min(1),
@@ -120,7 +120,7 @@ export const ToolUseEntry = z.object({
   files: z.array(FileWrite).readonly().optional(),
 });
 
-export const ToolResultEntry = z.object({
+const ToolResultEntry = z.object({
   kind: z.literal("tool_result"),
   ...at,
   callId: z.string().min(1),
@@ -137,7 +137,7 @@ export const ToolResultEntry = z.object({
 });
 
 /** When the agent ran the hooks of a call, if the transcript shows it: hooks that report no call id arrived in that time. */
-export const HookRunEntry = z.object({
+const HookRunEntry = z.object({
   kind: z.literal("hook_run"),
   ...at,
   callId: z.string().min(1),
@@ -147,7 +147,7 @@ export const HookRunEntry = z.object({
 });
 
 /** A failed model call. `final` false: the agent retried. */
-export const ModelErrorEntry = z.object({
+const ModelErrorEntry = z.object({
   kind: z.literal("model_error"),
   ...at,
   errorType: z.string(),
@@ -155,14 +155,14 @@ export const ModelErrorEntry = z.object({
   final: z.boolean(),
 });
 
-export const InterruptionEntry = z.object({ kind: z.literal("interruption"), ...at });
-export const TurnEndEntry = z.object({ kind: z.literal("turn_end"), ...at, durationMs: z.number().optional() });
-export const CompactionEntry = z.object({ kind: z.literal("compaction"), ...at, trigger: z.string().optional() });
+const InterruptionEntry = z.object({ kind: z.literal("interruption"), ...at });
+const TurnEndEntry = z.object({ kind: z.literal("turn_end"), ...at, durationMs: z.number().optional() });
+const CompactionEntry = z.object({ kind: z.literal("compaction"), ...at, trigger: z.string().optional() });
 
 /** Another process of the agent continues the session from here on: the one before it has ended or was killed. */
-export const ResumptionEntry = z.object({ kind: z.literal("resumption"), ...at });
+const ResumptionEntry = z.object({ kind: z.literal("resumption"), ...at });
 
-export const SubagentEntry = z.object({
+const SubagentEntry = z.object({
   kind: z.literal("subagent"),
   ...at,
   /** `agentId` above is the subagent itself. */
@@ -174,17 +174,17 @@ export const SubagentEntry = z.object({
 });
 
 /** Sums that the agent keeps itself, cumulative over the session; for cross-checks, never added to anything. */
-export const ReportedUsageEntry = z.object({
+const ReportedUsageEntry = z.object({
   kind: z.literal("reported_usage"),
   ...at,
   byModel: z.record(z.string(), TokenUsage.extend({ costUsd: z.number().nonnegative().optional() })),
 });
 
 /** A commit of the session, found in a tool call's result or in the log of HEAD. */
-export const CommitEntry = z.object({ kind: z.literal("commit"), ...at, ...CommitFact.shape });
+const CommitEntry = z.object({ kind: z.literal("commit"), ...at, ...CommitFact.shape });
 
 /** A pull request, issue, ticket or branch of the session. */
-export const ChangeEntry = z.object({ kind: z.literal("change"), ...at, ...ChangeFact.shape });
+const ChangeEntry = z.object({ kind: z.literal("change"), ...at, ...ChangeFact.shape });
 
 /** Our normal form of one transcript record. Metadata only: no text of any kind. */
 export const TranscriptEntry = z.discriminatedUnion("kind", [
@@ -206,7 +206,6 @@ export const TranscriptEntry = z.discriminatedUnion("kind", [
 ]);
 export type TranscriptEntry = z.infer<typeof TranscriptEntry>;
 export type EntryOf<K extends TranscriptEntry["kind"]> = Extract<TranscriptEntry, { kind: K }>;
-export type ModelCallEntry = z.infer<typeof ModelCallEntry>;
 
 /**
  * Where reading a transcript stopped. `bytes` is the end of the last complete line; `memo` is what the reader needs to continue

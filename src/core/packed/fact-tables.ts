@@ -114,7 +114,7 @@ export class FactTable {
   }
 }
 
-export type Tables = { readonly [K in TableKind]: FactTable };
+type Tables = { readonly [K in TableKind]: FactTable };
 
 /** All facts of a session. */
 export interface FactTables {

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 
 /** A readable stretch of decoded bytes, and where its encoded form is in the text. */
-export interface Decoded {
+interface Decoded {
   readonly start: number;
   readonly end: number;
   readonly text: string;

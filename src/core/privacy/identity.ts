@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 
 /** What is known about the user of this machine. */
-export interface Person {
+interface Person {
   /** From the user's own git settings. */
   readonly email?: string;
   /** From the operating system. */

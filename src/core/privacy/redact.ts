@@ -15,7 +15,7 @@ export interface Finder {
   find(text: string): Iterable<readonly [start: number, end: number]>;
 }
 
-export interface RedactOptions {
+interface RedactOptions {
   /** @default true */
   readonly emails?: boolean;
   /** User names in paths. @default true */

@@ -4,7 +4,7 @@ import { hasAssignedSessionId, timeMsOf } from "../rules/event.ts";
 import { extrasOf } from "../rules/extras.lazy.ts";
 
 /** A session with a known id, seen from one agent process. */
-export interface ProcessSession {
+interface ProcessSession {
   readonly sessionId: string;
   readonly firstMs: number;
   /** Absent until an end is reported. */

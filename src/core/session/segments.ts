@@ -15,7 +15,7 @@ export interface Segmentation {
   readonly pending?: string;
 }
 
-export interface Activity {
+interface Activity {
   readonly key: string;
   readonly ms: number;
   /** It is a further part of something settled. */
@@ -50,7 +50,7 @@ export function splitIntoSegments(input: SessionInput, activities: readonly Acti
 }
 
 /** Longest time by which an end can arrive before the last activity it ends. */
-export const LATE_ACTIVITY_WITHIN_MS = 60_000;
+const LATE_ACTIVITY_WITHIN_MS = 60_000;
 
 // --- internal ---
 

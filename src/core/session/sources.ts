@@ -5,7 +5,7 @@ import { pairTools } from "./pair.ts";
 import { joinPrompts } from "./prompts.ts";
 
 /** The facts that report the same prompt or the same tool call: event ids and entry keys. */
-export interface Sources {
+interface Sources {
   /** By turn key. */
   readonly prompts: ReadonlyMap<string, readonly string[]>;
   /** By call id. */

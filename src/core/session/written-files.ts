@@ -33,7 +33,7 @@ export function withWrittenFiles(tools: readonly PairedTool[], events: readonly 
 }
 
 /** A file that a call changed, and when the call ended. */
-export interface FileEdit {
+interface FileEdit {
   readonly path: string;
   readonly timeMs: number;
 }

@@ -7,7 +7,7 @@ import * as semconv from "./semconv.ts";
 import type { KeyedSpan } from "./spans.ts";
 
 /** A stored piece of content. */
-export interface Piece {
+interface Piece {
   readonly fact: string;
   readonly part: ContentPart;
   readonly text: string;

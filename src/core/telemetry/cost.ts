@@ -19,7 +19,7 @@ export const PRICE_TABLE_DATE = TABLE.published;
 export const isTableOld = (nowMs: number): boolean => nowMs - Date.parse(PRICE_TABLE_DATE) > TWO_MONTHS_MS;
 
 /** Which prices a cost is based on. `mixed`: a sum with the user's prices for some models and the table's for the others. */
-export interface CostSource {
+interface CostSource {
   readonly kind: "price_table" | "own_prices" | "mixed";
   /** The table with its version, the user's description of their own prices, or both. */
   readonly prices: string;

@@ -6,7 +6,7 @@ import type { SpanId, TraceId } from "../model/telemetry.ts";
 export type SpanSubject = "session" | "turn" | "subagent" | "model_call" | "tool_call";
 
 /** What the ids of a session's spans are derived from. */
-export type SessionIds = Pick<SessionFacts, "source" | "sessionId" | "identity">;
+type SessionIds = Pick<SessionFacts, "source" | "sessionId" | "identity">;
 
 /** The session's id for other machines: two sessions never share it. */
 export const worldIdOf = ({ sessionId, identity = sessionId }: Pick<SessionIds, "sessionId" | "identity">): string =>

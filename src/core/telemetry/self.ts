@@ -17,7 +17,7 @@ export const QUARANTINE_CATEGORIES = [
   "foreign_file",
   "other",
 ] as const;
-export type QuarantineCategory = (typeof QUARANTINE_CATEGORIES)[number];
+type QuarantineCategory = (typeof QUARANTINE_CATEGORIES)[number];
 
 /**
  * Whether an agent that is used on a machine is collected. `covered`: our hooks are registered, or arrive although another program

@@ -45,7 +45,7 @@ export const NO_TOTALS: Totals = {
   compactions: 0,
 };
 
-export type Prices = (call: ModelCall) => Price;
+type Prices = (call: ModelCall) => Price;
 
 /** Sums of the given runs, without what was settled before; the caller counts turns and subagents. */
 export function totalOf(runs: readonly Run[], prices: Prices): Totals {

@@ -1,5 +1,5 @@
 /** One side of a comparison; `text` is `undefined` for a missing file. */
-export interface DiffSide {
+interface DiffSide {
   readonly path: string;
   readonly text: string | undefined;
 }

@@ -4,7 +4,7 @@ import { duration, megabytes } from "./figures.ts";
 import { clip, type Screen, terminalOf } from "./terminal.ts";
 
 /** Progress of an import. */
-export interface ReadProgress {
+interface ReadProgress {
   readonly sessions: number;
   readonly ofSessions: number;
   readonly bytes: number;

@@ -30,7 +30,7 @@ export function changesOfCall({ tool, command }: RelevantCall, result: unknown, 
 }
 
 /** Where and when a call ended. */
-export interface CallEnd {
+interface CallEnd {
   readonly timeMs: number;
   readonly agentId?: string | undefined;
   readonly callId?: string | undefined;

@@ -54,7 +54,7 @@ export function changesOfTool(tool: string, output: string): ShellChanges {
 }
 
 /** The address of a pull request, merge request or issue in a text. */
-export function changeOfUrl(url: string): Pick<ChangeFact, "changeKind" | "change" | "url"> | undefined {
+function changeOfUrl(url: string): Pick<ChangeFact, "changeKind" | "change" | "url"> | undefined {
   for (const [pattern, changeKind] of URLS) {
     const [, base, change] = pattern.exec(url) ?? [];
     if (base !== undefined && change !== undefined) return { changeKind, change, url: base };

@@ -101,7 +101,7 @@ export function callThatCreated(db: View, childId: string, parentId: string, cre
   return row === undefined ? undefined : toolRow(row);
 }
 
-export interface ToolRow {
+interface ToolRow {
   readonly id: string;
   readonly tool: string;
   readonly callId: string | undefined;

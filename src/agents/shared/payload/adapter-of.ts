@@ -76,7 +76,7 @@ export interface HookAdapter<E extends string = string> {
 }
 
 /** The part of a card that follows from its adapter. */
-export interface Adapter<E extends string = string> extends Pick<Agent, "source" | "recognises" | "toEvents"> {
+interface Adapter<E extends string = string> extends Pick<Agent, "source" | "recognises" | "toEvents"> {
   /** Without `file.write`, which is derived from tool calls. */
   readonly emits: readonly NativeEventType[];
   readonly known: KnownNames;

@@ -5,7 +5,7 @@ import { inputDigest } from "./digest.ts";
 import { asArray, asObject, asString, parsedJson } from "./json.ts";
 
 /** Content of one payload, by part. The payload's event decides which parts are used. */
-export type PayloadContent = { readonly [P in ContentPart]?: unknown };
+type PayloadContent = { readonly [P in ContentPart]?: unknown };
 
 /** Content for the events of a payload: the prompt of a prompt, the arguments of a call, and so on. */
 export function contentOfEvents(events: readonly Event[], content: PayloadContent): readonly Content[] {

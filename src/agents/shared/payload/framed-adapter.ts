@@ -32,7 +32,7 @@ export interface FramedRow<F> extends Pick<EventRow, "type" | "or"> {
 export type FramedTable<F, E extends string = string> = Readonly<Record<E, FramedRow<F>>>;
 
 /** An agent whose payloads have a form of their own. */
-export interface FramedAdapter<F extends Frame> {
+interface FramedAdapter<F extends Frame> {
   readonly source: string;
   readonly recognises: Agent["recognises"];
   readonly events: FramedTable<F>;

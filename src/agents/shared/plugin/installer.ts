@@ -9,7 +9,7 @@ import { programInLine } from "../settings/windows-line.ts";
 import inbox from "./inbox.js?raw";
 
 /** A plugin, and where it is installed. */
-export interface InstalledPlugin extends Pick<OneFile, "path"> {
+interface InstalledPlugin extends Pick<OneFile, "path"> {
   readonly source: string;
   /** Its modules besides the shared one, its own last. */
   readonly modules: readonly [...(readonly string[]), string];

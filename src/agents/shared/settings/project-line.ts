@@ -1,7 +1,7 @@
 import { type SharedProgram, sharedWindowsCommand } from "./windows-line.ts";
 
 /** What a project's line starts. */
-export interface ProjectLine {
+interface ProjectLine {
   /** The program on Linux and macOS: one word of a shell, which may begin with `~/`. */
   readonly posixProgram: string;
   readonly posixArgs: readonly string[];

@@ -11,7 +11,7 @@ import {
 } from "./settings.ts";
 
 /** Hooks in a settings file in Claude Code's format, of a user, a project and, for some agents, the machine. */
-export interface SettingsHooks<E extends string> extends Pick<OneFile, "path" | "check" | "detect"> {
+interface SettingsHooks<E extends string> extends Pick<OneFile, "path" | "check" | "detect"> {
   /** Whose table has the events. */
   readonly adapter: { readonly source: string; readonly events: Readonly<Record<E, unknown>> };
   readonly events: readonly HookEvent<NoInfer<E>>[];

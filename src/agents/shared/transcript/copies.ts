@@ -48,7 +48,7 @@ export function distinctParts(parts: readonly TranscriptFile[]): readonly Transc
 export const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
 
 /** How the files of an agent's sessions are named, and where else their sessions' ids are. */
-export interface SessionNames {
+interface SessionNames {
   readonly ending: string;
   /** The id in a file's name. A copy's name may contain more: `… 2`, `… (1)`, `….sync-conflict-…`. */
   idIn(name: string): string | undefined;

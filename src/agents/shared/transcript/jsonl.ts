@@ -9,7 +9,7 @@ import { makeShortener, type PlacedLine, type Shortener } from "./shorten.ts";
 import { unpacked } from "./unpacked.lazy.ts";
 
 /** Consecutive complete lines. `endBytes` is the offset after the last one, or inside a line that is being skipped. */
-export interface LineBatch {
+interface LineBatch {
   readonly lines: readonly JsonLine[];
   readonly endBytes: number;
   /** Number of lines that were skipped because they exceed the limit. */
@@ -32,7 +32,7 @@ export interface JsonlOptions {
   readonly isSync?: boolean | undefined;
 }
 
-export interface JsonlFile {
+interface JsonlFile {
   /** Where reading starts: 0 if the file was replaced or truncated. */
   readonly fromBytes: number;
   readonly modifiedMs: number;

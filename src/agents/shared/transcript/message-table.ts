@@ -7,7 +7,7 @@ import { UNREADABLE_ROW } from "./sqlite.ts";
 import { countUnknown, type UnknownRecord } from "./unread-usage.ts";
 
 /** A row of a table of messages. Rows change until the message is complete. */
-export interface TableRow {
+interface TableRow {
   /** Row id; ascends with insertion. */
   readonly place: number;
   readonly id: string;
@@ -44,7 +44,7 @@ export interface MessageTable<T extends TableRow, State extends object> {
 }
 
 /** The position after the last message, and the messages to read again. Stored between two drains. */
-export interface TableMemo<State> {
+interface TableMemo<State> {
   /** Row id and id of the last message read. */
   readonly place: number;
   readonly lastId: string;

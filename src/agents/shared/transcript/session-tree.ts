@@ -9,7 +9,7 @@ export interface TreeSession {
 }
 
 /** A table of sessions. */
-export interface SessionTable<T extends TreeSession> {
+interface SessionTable<T extends TreeSession> {
   readonly name: string;
   /** Column with the parent's id. */
   readonly parent: string;
@@ -23,7 +23,7 @@ export interface SessionTable<T extends TreeSession> {
 }
 
 /** Queries of a table of sessions. */
-export interface SessionTree<T extends TreeSession> {
+interface SessionTree<T extends TreeSession> {
   /** @returns `undefined` if there is none, or the database has no such table */
   sessionRow(db: View, id: string): T | undefined;
   /** All sessions except subagents, oldest first. A subagent is included if its parent is gone. */

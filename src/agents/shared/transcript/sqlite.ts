@@ -16,7 +16,7 @@ export interface View {
   get(sql: string, ...values: readonly Value[]): Row | undefined;
 }
 
-export interface OpenedDatabase extends View {
+interface OpenedDatabase extends View {
   close(): void;
 }
 

@@ -5,7 +5,7 @@ import { shrinkJson } from "#kit/shrink.ts";
 import { parsedObject } from "../payload/json.ts";
 
 /** A session file that is one JSON object. */
-export interface WholeFile {
+interface WholeFile {
   /** `undefined`: it is no JSON object, or is being written. */
   readonly object: Readonly<Record<string, unknown>> | undefined;
   readonly isEmpty: boolean;

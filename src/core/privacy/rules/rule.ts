@@ -22,7 +22,7 @@ export interface Rule {
 }
 
 /** What can precede a value: the beginning of the text, or a character that is no letter. It is not redacted. */
-export const BEFORE = "(^|[^A-Za-z])";
+const BEFORE = "(^|[^A-Za-z])";
 
 /** A rule for a value with a unique prefix. */
 export const token = (id: string, hints: readonly string[], pattern: string): Rule => ({ id, hints, pattern });
