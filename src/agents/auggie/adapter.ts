@@ -13,7 +13,6 @@ const NAME_IN = ["hook_event_name", "hook_type"];
 
 const EVENTS = {
   SessionStart: { type: "session.start" },
-  SessionEnd: { type: "session.end", read: () => ({ reason: "completed" }) },
   PromptSubmit: { type: "prompt.submit", read: (p) => ({ promptLength: asString(p["user_prompt"])?.length }) },
   PreToolUse: { type: "tool.start", read: callIn },
   PostToolUse: {
@@ -34,6 +33,7 @@ const EVENTS = {
     read: (p) =>
       asCode(p["agent_stop_cause"]) === "error" ? { type: "turn.error", extras: { error_type: "_OTHER" } } : {},
   },
+  SessionEnd: { type: "session.end", read: () => ({ reason: "completed" }) },
 } as const satisfies EventTable;
 
 export const adapter = adapterOf({

@@ -5,17 +5,9 @@ import { settingsHooks } from "../shared/settings/settings-hooks.ts";
 import { adapter } from "./adapter.ts";
 
 export default settingsHooks({
+  // An unknown name only causes a warning. Not registered: Notification, which a trace does not need
   adapter,
   path: (scope, target) => join(scope === "user" ? target.home : target.project, ".augment", "settings.json"),
-  /** An unknown name only causes a warning. Not registered: Notification, which a trace does not need. */
-  events: [
-    { event: "SessionStart", drain: "if-waiting" },
-    { event: "PromptSubmit", drain: "no" },
-    { event: "PreToolUse", drain: "no" },
-    { event: "PostToolUse", drain: "no" },
-    { event: "Stop", drain: "yes" },
-    { event: "SessionEnd", drain: "yes" },
-  ],
   // Without a matcher a hook runs for every tool
   entry: (line) => ({ type: "command", command: line, timeout: TIMEOUT_MS }),
   // The same page and https://docs.augmentcode.com/cli/settings, read 2026-11-27: hooks of all files run, and this one cannot be

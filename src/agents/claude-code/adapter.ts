@@ -19,6 +19,7 @@ const SOURCE = "claude-code";
 const EVENTS = {
   SessionStart: {
     type: "session.start",
+    matcher: "*",
     read({ p, moment }) {
       const origin = asCode(p["source"]);
       return {
@@ -26,13 +27,6 @@ const EVENTS = {
         model: asString(p["model"]),
         extras: { start_origin: origin, continues: ownOf(CONTINUES, origin) },
       };
-    },
-  },
-  SessionEnd: {
-    type: "session.end",
-    read({ p, moment }) {
-      const reason = asCode(p["reason"]) ?? "other";
-      return { key: moment, reason: ownOf(END_REASON, reason) ?? "completed", extras: { native_reason: reason } };
     },
   },
   UserPromptSubmit: {
@@ -46,9 +40,10 @@ const EVENTS = {
       };
     },
   },
-  PreToolUse: { type: "tool.start", read: ({ p }) => callOf(p) },
+  PreToolUse: { type: "tool.start", matcher: "*", read: ({ p }) => callOf(p) },
   PostToolUse: {
     type: "tool.end",
+    matcher: "*",
     read({ p }) {
       const response = asObject(p["tool_response"]);
       const { key, tool, extras } = callOf(p);
@@ -61,6 +56,8 @@ const EVENTS = {
   },
   PostToolUseFailure: {
     type: "tool.end",
+    since: "2.0.77",
+    matcher: "*",
     read({ p }) {
       const { key, tool, extras } = callOf(p);
       return {
@@ -76,6 +73,7 @@ const EVENTS = {
   },
   PostToolBatch: {
     type: "tool.batch",
+    hook: "none",
     read({ p }) {
       const ids = asArray(p["tool_calls"]).flatMap((call) => asString(asObject(call)?.["tool_use_id"]) ?? []);
       return { key: ids.some(isSequenceNumber) ? undefined : ids[0], extras: { tool_call_ids: ids } };
@@ -83,6 +81,7 @@ const EVENTS = {
   },
   PermissionDenied: {
     type: "tool.batch",
+    hook: "none",
     read({ p }) {
       const { key, tool } = callOf(p);
       return tool.callId === undefined ? undefined : { key, extras: { tool_call_ids: [tool.callId] } };
@@ -97,11 +96,21 @@ const EVENTS = {
   },
   StopFailure: {
     type: "turn.error",
+    since: "2.1.80",
     read: ({ p, moment }) => ({ key: moment, extras: { error_type: asCode(p["error"]) ?? "_OTHER" } }),
   },
-  SubagentStart: { type: "subagent.start", read: ({ moment }) => ({ key: moment }) },
+  SubagentStart: { type: "subagent.start", since: "2.0.55", read: ({ moment }) => ({ key: moment }) },
   SubagentStop: { type: "subagent.end", read: ({ moment }) => ({ key: moment }) },
-  PreCompact: { type: "compaction", read: ({ p }) => ({ extras: { trigger: asCode(p["trigger"]) } }) },
+  PreCompact: { type: "compaction", hook: "none", read: ({ p }) => ({ extras: { trigger: asCode(p["trigger"]) } }) },
+  SessionEnd: {
+    type: "session.end",
+    since: "1.0.128",
+    matcher: "*",
+    read({ p, moment }) {
+      const reason = asCode(p["reason"]) ?? "other";
+      return { key: moment, reason: ownOf(END_REASON, reason) ?? "completed", extras: { native_reason: reason } };
+    },
+  },
 } as const satisfies FramedTable<Payload>;
 
 /** Names of events that give something. */

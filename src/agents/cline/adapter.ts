@@ -47,32 +47,35 @@ const COMPLETED = endRow("turn.end", "completed");
 const FAILED = endRow("turn.error", "error", ({ p }) => ({ error_type: errorTypeOf(asObject(p["error"])?.["name"]) }));
 const STOPPED = endRow("turn.end", "user_exit");
 
+/**
+ * The CLI's names; and TaskResume, TaskCancel, UserPromptSubmit and PreCompact, whose files exist in 3.0.65 but were never run; the
+ * messages contain the same facts.
+ */
+const unregistered = (row: FramedRow<Run>): FramedRow<Run> => ({ ...row, hook: "none" });
+
 /** Names in the CLI, and those of its hook files and the extension. */
 const EVENTS = {
-  agent_start: START,
+  agent_start: unregistered(START),
   TaskStart: START,
-  agent_resume: RESUME,
-  TaskResume: RESUME,
-  prompt_submit: PROMPT,
-  UserPromptSubmit: PROMPT,
-  tool_call: CALL,
+  agent_resume: unregistered(RESUME),
+  TaskResume: unregistered(RESUME),
+  prompt_submit: unregistered(PROMPT),
+  UserPromptSubmit: unregistered(PROMPT),
+  tool_call: unregistered(CALL),
   PreToolUse: CALL,
-  tool_result: RESULT,
+  tool_result: unregistered(RESULT),
   PostToolUse: RESULT,
-  agent_end: COMPLETED,
+  agent_end: unregistered(COMPLETED),
   TaskComplete: COMPLETED,
-  agent_error: FAILED,
+  agent_error: unregistered(FAILED),
   TaskError: FAILED,
-  agent_abort: STOPPED,
-  TaskCancel: STOPPED,
-  session_shutdown: STOPPED,
+  agent_abort: unregistered(STOPPED),
+  TaskCancel: unregistered(STOPPED),
+  session_shutdown: unregistered(STOPPED),
   SessionShutdown: STOPPED,
-  pre_compact: COMPACTION,
-  PreCompact: COMPACTION,
+  pre_compact: unregistered(COMPACTION),
+  PreCompact: unregistered(COMPACTION),
 } as const satisfies FramedTable<Run>;
-
-/** Names of events that give something. */
-export type NativeName = keyof typeof EVENTS;
 
 export const adapter = framedAdapter({
   source: SOURCE,
@@ -89,7 +92,7 @@ export const adapter = framedAdapter({
 /** Only hooks report that a run was interrupted; its messages just end. */
 export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
   const run = frameOf(payload, intake);
-  if (run === undefined || ownOf<FramedRow<Run>>(EVENTS, run.native) !== STOPPED) return [];
+  if (run === undefined || ownOf<FramedRow<Run>>(EVENTS, run.native)?.read !== STOPPED.read) return [];
   const agentId = run.extras?.agent_id;
   return [
     {

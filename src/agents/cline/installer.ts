@@ -3,13 +3,13 @@
 import { readdir } from "node:fs/promises";
 import { platform } from "node:os";
 import { basename, dirname, extname, join } from "node:path";
-import type { HookCommand } from "#core/model/agent.ts";
 import type { Finding, Installer, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { readSettingsText } from "#kit/open.ts";
+import type { Hook } from "../shared/payload/hooks.ts";
 import { compareVersions, versionOf } from "../shared/payload/version.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { isOurCommand, SettingsError } from "../shared/settings/settings.ts";
-import type { NativeName } from "./adapter.ts";
+import { adapter } from "./adapter.ts";
 import { clineFolder } from "./places.ts";
 
 export default {
@@ -18,18 +18,18 @@ export default {
   add(files, { command }) {
     const handled = new Set<string>();
     return files.map((file) => {
-      const event = eventOf(file.path);
+      const hook = hookOf(file.path);
       const mayBeOurs = file.text === undefined || isOurs(file.text);
-      if (event === undefined || !mayBeOurs) throw nameTaken(file.path);
+      if (hook === undefined || !mayBeOurs) throw nameTaken(file.path);
       // Cline runs every file of an event, so one file of ours is enough
-      if (handled.has(event)) return { ...file, text: undefined };
-      handled.add(event);
-      return { ...file, text: hookFileText(file.path, commandFor(command, event)) };
+      if (handled.has(hook.event)) return { ...file, text: undefined };
+      handled.add(hook.event);
+      return { ...file, text: hookFileText(file.path, command({ source: adapter.source, drain: hook.drain })) };
     });
   },
   remove: (files) => files.map((file) => (isOurText(file.text) ? { ...file, text: undefined } : file)),
   registered: (files) => [
-    ...new Set(files.flatMap(({ path, text }) => (isOurText(text) ? (eventOf(path) ?? []) : []))),
+    ...new Set(files.flatMap(({ path, text }) => (isOurText(text) ? (hookOf(path)?.event ?? []) : []))),
   ],
   check: async (files, target) => [...(await unreadFolder(files, target)), ...(await findings(target))],
   detect: detectBy("cline", ({ env, home }) => [clineFolder(env, home)]),
@@ -59,26 +59,8 @@ export function isOurs(text: string): boolean {
 
 // --- internal ---
 
-/**
- * The events that Cline was observed to send. Not registered: TaskResume, TaskCancel, UserPromptSubmit and PreCompact, which
- * exist in 3.0.65 but were never sent; the messages contain the same facts.
- */
-const DRAINS = {
-  TaskStart: "if-waiting",
-  PreToolUse: "no",
-  PostToolUse: "no",
-  TaskComplete: "yes",
-  TaskError: "yes",
-  SessionShutdown: "yes",
-} as const satisfies Readonly<Partial<Record<NativeName, Parameters<HookCommand>[0]["drain"]>>>;
-type HookEvent = keyof typeof DRAINS;
-const EVENTS = Object.keys(DRAINS) as readonly HookEvent[];
-
 /** Extensions with which Cline runs our text; the first unused one is taken. Cline runs all files with an event's name. */
 const ENDINGS: readonly string[] = platform() === "win32" ? [".cjs"] : ["", ".sh", ".bash", ".zsh"];
-
-const commandFor = (command: HookCommand, event: HookEvent): string =>
-  command({ source: "cline", drain: DRAINS[event] });
 
 /**
  * Cline's own folder, not `~/Documents/Cline/Hooks`, which it also reads: Documents may be synchronised to machines without the
@@ -91,8 +73,8 @@ const hooksFolder = (scope: "user" | "project", { home, project, env }: InstallT
 async function hookFiles(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch(() => []);
   const paths: string[] = [];
-  for (const event of EVENTS) {
-    const taken = names.filter((name) => eventOf(name) === event);
+  for (const { event } of adapter.hooks) {
+    const taken = names.filter((name) => hookOf(name)?.event === event);
     const ours: string[] = [];
     for (const name of taken) {
       const text = await readSettingsText(join(folder, name));
@@ -109,13 +91,13 @@ async function hookFiles(folder: string): Promise<readonly string[]> {
 
 const isOurText = (text: string | undefined): boolean => text !== undefined && isOurs(text);
 
-/** The event of a file name, by Cline's rules: any known extension, case-insensitive. */
-function eventOf(path: string): HookEvent | undefined {
+/** The hook of a file name, by Cline's rules: any known extension, case-insensitive. */
+function hookOf(path: string): Hook | undefined {
   const name = basename(path);
   const ending = extname(name);
   if (!KNOWN_ENDINGS.has(ending.toLowerCase())) return undefined;
   const stem = basename(name, ending).toLowerCase();
-  return EVENTS.find((event) => event.toLowerCase() === stem);
+  return adapter.hooks.find(({ event }) => event.toLowerCase() === stem);
 }
 
 const KNOWN_ENDINGS = new Set([
@@ -161,7 +143,7 @@ async function findings(target: InstallTarget): Promise<readonly Finding[]> {
   for (const folder of [hooksFolder("user", target), hooksFolder("project", target)]) {
     for (const name of (await readdir(folder).catch(() => [])).sort()) {
       const path = join(folder, name);
-      const text = eventOf(name) === undefined ? undefined : await readSettingsText(path);
+      const text = hookOf(name) === undefined ? undefined : await readSettingsText(path);
       if (text === undefined || !hasAdditions(text)) continue;
       const advice = "move the addition to a separate file (Cline runs all), delete this one and enable cline again";
       found.push({ level: "remark", text: `${path} contains additions, so it is not updated: ${advice}` });

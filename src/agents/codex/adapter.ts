@@ -33,13 +33,6 @@ const EVENTS = {
       };
     },
   },
-  SessionEnd: {
-    type: "session.end",
-    read({ p }) {
-      const reason = asCode(p["reason"]) ?? "other";
-      return { reason: ownOf(END_REASON, reason) ?? "completed", extras: { native_reason: reason } };
-    },
-  },
   UserPromptSubmit: {
     type: "prompt.submit",
     read: ({ p, turnId }) => ({
@@ -49,10 +42,21 @@ const EVENTS = {
       extras: { prompt_origin: "human" },
     }),
   },
+  PreModelRequest: { type: "model.start", hook: "none" },
+  PostModelRequest: { type: "model.end", read: ({ p }) => ({ extras: failureOf(p) }) },
   PreToolUse: { type: "tool.start", or: ["notice"], read: callOf },
   PostToolUse: { type: "tool.end", or: ["notice"], read: endOf },
-  PreModelRequest: { type: "model.start" },
-  PostModelRequest: { type: "model.end", read: ({ p }) => ({ extras: failureOf(p) }) },
+  PreCompact: { type: "compaction", read: ({ p }) => ({ extras: { trigger: asCode(p["trigger"]) } }) },
+  SubagentStart: {
+    type: "subagent.start",
+    read: ({ agentId, turnId }) => ({ key: turnId === undefined ? undefined : `${agentId ?? ""}:${turnId}` }),
+  },
+  SubagentStop: {
+    type: "subagent.end",
+    read: ({ p, agentId, turnId }) => ({
+      key: turnId === undefined ? undefined : `${agentId ?? ""}:${turnId}:${payloadDigest(p)}`,
+    }),
+  },
   Stop: {
     type: "turn.end",
     read({ p, native, key, turnId }) {
@@ -65,19 +69,19 @@ const EVENTS = {
     type: "turn.error",
     read: ({ turnId }) => ({ key: turnId, extras: { error_type: "interrupted" } }),
   },
-  SubagentStart: {
-    type: "subagent.start",
-    read: ({ agentId, turnId }) => ({ key: turnId === undefined ? undefined : `${agentId ?? ""}:${turnId}` }),
-  },
-  SubagentStop: {
-    type: "subagent.end",
-    read: ({ p, agentId, turnId }) => ({
-      key: turnId === undefined ? undefined : `${agentId ?? ""}:${turnId}:${payloadDigest(p)}`,
-    }),
-  },
-  PreCompact: { type: "compaction", read: ({ p }) => ({ extras: { trigger: asCode(p["trigger"]) } }) },
   /** `notify`: one JSON argument after each successful turn, including turns of subagents. */
-  [TURN_COMPLETE]: { type: "turn.end", read: ({ native, key, turnId }) => turnEnd(native, turnId ?? key) },
+  [TURN_COMPLETE]: {
+    type: "turn.end",
+    hook: "none",
+    read: ({ native, key, turnId }) => turnEnd(native, turnId ?? key),
+  },
+  SessionEnd: {
+    type: "session.end",
+    read({ p }) {
+      const reason = asCode(p["reason"]) ?? "other";
+      return { reason: ownOf(END_REASON, reason) ?? "completed", extras: { native_reason: reason } };
+    },
+  },
 } as const satisfies FramedTable<Payload>;
 
 /** Names of events that give something. */

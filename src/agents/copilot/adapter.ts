@@ -23,13 +23,6 @@ const EVENTS = {
       return { extras: { start_origin: origin, continues: origin === "resume" ? "same-session" : undefined } };
     },
   },
-  sessionEnd: {
-    type: "session.end",
-    read({ p }) {
-      const reason = asCode(p.field("reason"));
-      return { reason: ownOf(END_REASONS, reason) ?? "completed", extras: { native_reason: reason } };
-    },
-  },
   userPromptSubmitted: {
     type: "prompt.submit",
     or: ["nothing"],
@@ -47,6 +40,7 @@ const EVENTS = {
   postToolUse: { type: "tool.end", read: endOf },
   postToolUseFailure: {
     type: "tool.end",
+    since: "1.0.15",
     read(frame) {
       const { tool, extras } = callOf(frame);
       return { tool: { ...tool, status: "error" }, extras };
@@ -63,21 +57,35 @@ const EVENTS = {
   },
   agentStop: {
     type: "turn.end",
+    since: "0.0.401",
     or: ["subagent.end"],
     read: ({ agentId }) => (agentId === undefined ? {} : { type: "subagent.end" }),
   },
   // The session's agent is no subagent
   subagentStart: {
     type: "subagent.start",
+    since: "1.0.7",
     or: ["nothing"],
     read: ({ agentId }) => (agentId === undefined ? undefined : {}),
   },
   subagentStop: {
     type: "subagent.end",
+    since: "0.0.401",
     or: ["nothing"],
     read: ({ agentId }) => (agentId === undefined ? undefined : {}),
   },
-  preCompact: { type: "compaction", read: ({ p }) => ({ extras: { trigger: asCode(p.field("trigger")) } }) },
+  preCompact: {
+    type: "compaction",
+    hook: "none",
+    read: ({ p }) => ({ extras: { trigger: asCode(p.field("trigger")) } }),
+  },
+  sessionEnd: {
+    type: "session.end",
+    read({ p }) {
+      const reason = asCode(p.field("reason"));
+      return { reason: ownOf(END_REASONS, reason) ?? "completed", extras: { native_reason: reason } };
+    },
+  },
 } as const satisfies FramedTable<CopilotFrame, NativeEvent>;
 
 export const adapter = framedAdapter({

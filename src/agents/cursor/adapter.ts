@@ -26,13 +26,6 @@ const EVENTS = {
       extras: { start_origin: p["is_background_agent"] === true ? "background" : "startup" },
     }),
   },
-  sessionEnd: {
-    type: "session.end",
-    read({ p }) {
-      const reason = asCode(p["reason"]);
-      return { reason: ownOf(END_REASON, reason) ?? "completed", extras: { native_reason: reason } };
-    },
-  },
   beforeSubmitPrompt: {
     type: "prompt.submit",
     read: ({ p, promptId }) => ({
@@ -46,12 +39,14 @@ const EVENTS = {
   postToolUseFailure: { type: "tool.end", read: failureOf },
   beforeShellExecution: {
     type: "tool.start",
+    hook: "none",
     or: ["nothing"],
     // Cursor also sends an event for the tool call; another contract may only send this name
     read: (payload) => (payload.isNative ? undefined : shellOf(payload)),
   },
   afterAgentResponse: {
     type: "notice",
+    hook: "none",
     or: ["nothing"],
     // The turn's tokens are attached to it
     read: ({ p, isNative, promptId }) =>
@@ -68,6 +63,13 @@ const EVENTS = {
   subagentStart: { type: "subagent.start", read: subagentOf },
   subagentStop: { type: "subagent.end", read: subagentOf },
   preCompact: { type: "compaction", read: ({ p }) => ({ extras: { trigger: asCode(p["trigger"]) } }) },
+  sessionEnd: {
+    type: "session.end",
+    read({ p }) {
+      const reason = asCode(p["reason"]);
+      return { reason: ownOf(END_REASON, reason) ?? "completed", extras: { native_reason: reason } };
+    },
+  },
 } as const satisfies FramedTable<CursorFrame>;
 
 /** Names of events that give something. */

@@ -5,7 +5,7 @@ import type { HookCommand } from "#core/model/agent.ts";
 import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
-import { adapter, type NativeName } from "./adapter.ts";
+import { adapter } from "./adapter.ts";
 import { addHooks, foreignHooks, type Hook, hookedEvents, removeHooks } from "./hooks-file.ts";
 import { REPLY } from "./payload.ts";
 
@@ -44,21 +44,8 @@ const TIMEOUT_S = 5;
  *
  * Not registered: duplicates of tool calls, and events with whole files, edits or thoughts.
  */
-const DRAINS = {
-  sessionStart: "if-waiting",
-  beforeSubmitPrompt: "no",
-  preToolUse: "no",
-  postToolUse: "no",
-  postToolUseFailure: "no",
-  subagentStart: "no",
-  subagentStop: "no",
-  preCompact: "no",
-  stop: "yes",
-  sessionEnd: "yes",
-} as const satisfies Readonly<Partial<Record<NativeName, Parameters<HookCommand>[0]["drain"]>>>;
-
 function hooksFor(command: HookCommand): readonly Hook[] {
-  return Object.entries(DRAINS).map(([event, drain]) => {
+  return adapter.hooks.map(({ event, drain }) => {
     const line = command({ source: "cursor", reply: REPLY, drain });
     return { event, entry: { command: line, timeout: TIMEOUT_S } };
   });

@@ -32,10 +32,6 @@ export const adapter = adapterOf({
         return { extras: { start_origin: origin, continues: isResumed ? "same-session" : undefined } };
       },
     },
-    SessionEnd: {
-      type: "session.end",
-      read: (p) => ({ reason: "completed", extras: { native_reason: asCode(p["reason"]) } }),
-    },
     UserPromptSubmit: {
       type: "prompt.submit",
       read(p) {
@@ -48,13 +44,21 @@ export const adapter = adapterOf({
       },
     },
     // Two calls or compactions can have equal payloads, without a time or an id; payloads of other events differ
-    PreToolUse: { type: "tool.start", read: (p, intake) => ({ ...callIn(p), key: momentKey(p, intake) }) },
-    PostToolUse: { type: "tool.end", read: (p, intake) => ({ ...endIn(p), key: momentKey(p, intake) }) },
+    PreToolUse: {
+      type: "tool.start",
+      matcher: "*",
+      read: (p, intake) => ({ ...callIn(p), key: momentKey(p, intake) }),
+    },
+    PostToolUse: { type: "tool.end", matcher: "*", read: (p, intake) => ({ ...endIn(p), key: momentKey(p, intake) }) },
     PreCompact: {
       type: "compaction",
       read: (p, intake) => ({ key: momentKey(p, intake), extras: { trigger: asCode(p["trigger"]) } }),
     },
     Stop: { type: "turn.end" },
+    SessionEnd: {
+      type: "session.end",
+      read: (p) => ({ reason: "completed", extras: { native_reason: asCode(p["reason"]) } }),
+    },
   },
   // SubagentStop is not needed: it names no subagent, and the subagent's session sends its own end
   notNeeded: `SubagentStop SubagentStart PostToolUseFailure StopFailure ${FAMILY_NOT_NEEDED}`,

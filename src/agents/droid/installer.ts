@@ -7,22 +7,13 @@ import { adapter } from "./adapter.ts";
 import { check, managedPath } from "./check.ts";
 
 export default settingsHooks({
+  // Not registered: Notification and SubagentStop, which a trace does not need
   adapter,
   path: (scope, target) => join(scope === "user" ? target.home : target.project, ".factory", "settings.json"),
-  /** Not registered: Notification and SubagentStop, which a trace does not need. */
-  events: [
-    { event: "SessionStart", drain: "if-waiting" },
-    { event: "UserPromptSubmit", drain: "no" },
-    { event: "PreToolUse", drain: "no", matcher: "*" },
-    { event: "PostToolUse", drain: "no", matcher: "*" },
-    { event: "PreCompact", drain: "no" },
-    { event: "Stop", drain: "yes" },
-    { event: "SessionEnd", drain: "yes" },
-  ],
-  entry: (line, { event }) => ({
+  entry: (line, { type }) => ({
     type: "command",
     command: line,
-    timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
+    timeout: type === "session.end" ? END_TIMEOUT_S : TIMEOUT_S,
   }),
   check,
   // Where the program 0.225.2 reads an administrator's settings, with `hooks` among them; read 2026-11-27, not run

@@ -21,13 +21,6 @@ export const adapter = adapterOf({
         return { extras: { start_origin: origin, continues: origin === "resume" ? "same-session" : undefined } };
       },
     },
-    SessionEnd: {
-      type: "session.end",
-      read(p) {
-        const reason = asCode(p["reason"]) ?? "other";
-        return { reason: ownOf(END_REASON, reason) ?? "completed", extras: { native_reason: reason } };
-      },
-    },
     BeforeAgent: {
       type: "prompt.submit",
       or: ["nothing"],
@@ -38,11 +31,11 @@ export const adapter = adapterOf({
         return { promptLength, extras: { prompt_origin: "human" } };
       },
     },
-    AfterAgent: { type: "turn.end" },
-    BeforeModel: { type: "model.start" },
+    BeforeModel: { type: "model.start", hook: "none" },
     // Sent for every chunk of the answer; only the last one has a finish reason
     AfterModel: {
       type: "model.end",
+      hook: "none",
       or: ["nothing"],
       read: (p) => (hasFinished(p["llm_response"]) ? {} : undefined),
     },
@@ -53,13 +46,22 @@ export const adapter = adapterOf({
     AfterTool: { type: "tool.end", read: toolEnd },
     Notification: {
       type: "notice",
+      hook: "none",
       or: ["permission"],
       read(p) {
         const trigger = asCode(p["notification_type"]);
         return { type: trigger === "ToolPermission" ? "permission" : "notice", extras: { trigger } };
       },
     },
-    Stop: { type: "turn.end" },
+    Stop: { type: "turn.end", hook: "none" },
+    AfterAgent: { type: "turn.end" },
+    SessionEnd: {
+      type: "session.end",
+      read(p) {
+        const reason = asCode(p["reason"]) ?? "other";
+        return { reason: ownOf(END_REASON, reason) ?? "completed", extras: { native_reason: reason } };
+      },
+    },
   },
   // PreCompress is sent before every request, compressed or not; BeforeToolSelection with every BeforeModel
   notNeeded: "BeforeToolSelection PreCompress",

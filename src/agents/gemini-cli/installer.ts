@@ -8,8 +8,6 @@ import { check } from "./check.ts";
 import { HOOK_NAME, homeOf, NOT_EVENTS, settingsPath, systemSettingsPath } from "./settings.ts";
 
 export default settingsHooks({
-  adapter,
-  path: settingsPath,
   /**
    * Every version that has hooks knows all these names, so the set does not depend on the version. For an unknown name Gemini CLI
    * prints a warning and continues.
@@ -18,14 +16,8 @@ export default settingsHooks({
    * for every chunk, and the session file has the tokens), PreCompress (sent before every request, compressed or not),
    * Notification (only reports that the user was asked for permission, which the call's duration includes).
    */
-  events: [
-    { event: "SessionStart", drain: "if-waiting" },
-    { event: "BeforeAgent", drain: "no" },
-    { event: "BeforeTool", drain: "no" },
-    { event: "AfterTool", drain: "no" },
-    { event: "AfterAgent", drain: "yes" },
-    { event: "SessionEnd", drain: "yes" },
-  ],
+  adapter,
+  path: settingsPath,
   // Without a matcher a hook runs for every tool and every origin. Async hooks do not exist
   entry: (line) => ({ type: "command", name: HOOK_NAME, command: line, timeout: TIMEOUT_MS }),
   notEvents: NOT_EVENTS,

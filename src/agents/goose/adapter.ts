@@ -26,7 +26,6 @@ export const adapter = adapterOf({
       : recogniseByMarks({ members: ["matcher_context", "working_dir"] }, payload, intake),
   events: {
     SessionStart: CLAUDE_EVENTS.SessionStart,
-    SessionEnd: CLAUDE_EVENTS.SessionEnd,
     UserPromptSubmit: {
       type: "prompt.submit",
       or: ["compaction", "notice"],
@@ -56,6 +55,7 @@ export const adapter = adapterOf({
       // A turn that ended with an error of the provider has no answer
       read: (p) => (asString(p["last_assistant_message"]) === undefined ? { type: "turn.error", ...turnError(p) } : {}),
     },
+    SessionEnd: CLAUDE_EVENTS.SessionEnd,
   },
   // BeforeReadFile, AfterFileEdit and the shell events duplicate tool calls that the tool events report
   notNeeded: `BeforeReadFile AfterFileEdit BeforeShellExecution AfterShellExecution ${FAMILY_NOT_NEEDED}`,

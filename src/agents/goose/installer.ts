@@ -7,7 +7,6 @@ import { detectBy } from "../shared/settings/detect.ts";
 import { newDocument } from "../shared/settings/jsonc.ts";
 import {
   addRegistrations,
-  type HookEvent,
   type Registration,
   registeredEvents,
   registrationsOf,
@@ -60,23 +59,12 @@ const TIMEOUT_S = 5;
 /**
  * Not registered: events that report a tool call under another name (BeforeReadFile, AfterFileEdit, Before- and
  * AfterShellExecution). Only PreToolUseResult reports a call that another plugin denied.
+ *
+ * Without a matcher: `*` is no regular expression, and Goose would drop the rule.
  */
-const EVENTS: readonly HookEvent<keyof typeof adapter.events>[] = [
-  { event: "SessionStart", drain: "if-waiting" },
-  { event: "UserPromptSubmit", drain: "no" },
-  { event: "PreToolUse", drain: "no" },
-  { event: "PreToolUseResult", drain: "no" },
-  { event: "PostToolUse", drain: "no" },
-  { event: "PostToolUseFailure", drain: "no" },
-  { event: "Stop", drain: "yes" },
-  { event: "SessionEnd", drain: "yes" },
-];
-
-/** Without a matcher: `*` is no regular expression, and Goose would drop the rule. */
 const registrationsFor = (command: HookCommand): readonly Registration[] =>
   registrationsOf(
-    adapter.source,
-    EVENTS,
+    adapter,
     (options) => command({ ...options, shell: "sh" }),
     (line) => ({ type: "command", command: line, timeout: TIMEOUT_S }),
   );

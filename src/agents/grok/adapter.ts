@@ -47,19 +47,9 @@ export const adapter = adapterOf({
         };
       },
     },
-    SessionEnd: {
-      type: "session.end",
-      or: ["subagent.end"],
-      read(p) {
-        // The parent's session continues
-        if (agentTypeIn(p) !== undefined) return { type: "subagent.end" };
-        const reason = p["reason"] === "error" ? "error" : "completed";
-        return { reason, extras: { native_reason: asCode(p["reason"]) } };
-      },
-    },
     UserPromptSubmit: PROMPT,
     // Cursor's name, in its hooks file
-    beforeSubmitPrompt: PROMPT,
+    beforeSubmitPrompt: { ...PROMPT, hook: "none" },
     PreToolUse: { type: "tool.start", read: callIn },
     PostToolUse: { type: "tool.end", read: (p) => endIn(p) },
     PostToolUseFailure: { type: "tool.end", read: (p) => endIn(p, "failed") },
@@ -95,12 +85,23 @@ export const adapter = adapterOf({
       },
     },
     SubagentStop: { type: "subagent.end" },
-    SubagentEnd: { type: "subagent.end" },
+    SubagentEnd: { type: "subagent.end", hook: "none" },
     PreCompact: {
       type: "compaction",
+      hook: "none",
       or: ["nothing"],
       read: (p) =>
         agentTypeIn(p) === undefined ? { extras: { trigger: asCode(p["source"] ?? p["trigger"]) } } : undefined,
+    },
+    SessionEnd: {
+      type: "session.end",
+      or: ["subagent.end"],
+      read(p) {
+        // The parent's session continues
+        if (agentTypeIn(p) !== undefined) return { type: "subagent.end" };
+        const reason = p["reason"] === "error" ? "error" : "completed";
+        return { reason, extras: { native_reason: asCode(p["reason"]) } };
+      },
     },
   },
   notNeeded: `beforeShellExecution afterFileEdit PostToolBatch PostCompact Notification PermissionRequest Setup

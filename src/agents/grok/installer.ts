@@ -9,29 +9,15 @@ import { adapter } from "./adapter.ts";
 
 /** A file of our own: Grok reads all JSON files in the folder. */
 export default settingsHooks({
+  // Grok skips names that it does not know. Not registered: compactions and notifications, which a trace does not need
   adapter,
   path: (scope, target) =>
     join(scope === "user" ? homeOf(target) : join(target.project, ".grok"), "hooks", "openhook-otel.json"),
-  // Grok skips names that it does not know. Not registered: compactions and notifications, which a trace does not need
-  events: [
-    { event: "SessionStart", drain: "if-waiting" },
-    { event: "UserPromptSubmit", drain: "no" },
-    { event: "PreToolUse", drain: "no" },
-    { event: "PostToolUse", drain: "no" },
-    { event: "PostToolUseFailure", drain: "no" },
-    { event: "PermissionDenied", drain: "no" },
-    { event: "Stop", drain: "yes" },
-    { event: "StopFailure", drain: "yes" },
-    { event: "StopCancelled", drain: "yes" },
-    { event: "SubagentStart", drain: "no" },
-    { event: "SubagentStop", drain: "no" },
-    { event: "SessionEnd", drain: "yes" },
-  ],
   // Without a matcher a hook runs for every tool and every reason
-  entry: (line, { event }) => ({
+  entry: (line, { type }) => ({
     type: "command",
     command: line,
-    timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
+    timeout: type === "session.end" ? END_TIMEOUT_S : TIMEOUT_S,
   }),
   async check(files, target) {
     const isProject = files.some(({ path }) => path.startsWith(join(target.project, ".grok")));

@@ -23,11 +23,6 @@ export const adapter = adapterOf({
         return { extras, key: origin === "startup" ? origin : undefined };
       },
     },
-    // Also sent by `/clear` and by `kimi fork`, so it does not prove that the user quit
-    SessionEnd: {
-      type: "session.end",
-      read: (p) => ({ reason: "completed", extras: { native_reason: asCode(p["reason"]) ?? "other" } }),
-    },
     UserPromptSubmit: {
       type: "prompt.submit",
       or: ["nothing"],
@@ -47,16 +42,29 @@ export const adapter = adapterOf({
       read: (p) => ({ extras: { error_type: asCode(p["error_type"]) ?? "_OTHER" } }),
     },
     Interrupt: { type: "turn.error", read: () => ({ extras: { error_type: "interrupted" } }) },
-    SubagentStart: { type: "subagent.start", read: (p) => ({ extras: { agent_type: asString(p["agent_name"]) } }) },
+    SubagentStart: {
+      type: "subagent.start",
+      hook: "none",
+      read: (p) => ({ extras: { agent_type: asString(p["agent_name"]) } }),
+    },
     // The subagent's own Stop, which looks like the main agent's, comes right before
     SubagentStop: {
       type: "subagent.end",
       read: (p) => ({ extras: { agent_type: asString(p["agent_name"]), follows_stop: true } }),
     },
-    PreCompact: { type: "compaction", read: (p) => ({ extras: { trigger: asCode(p["trigger"]) } }) },
-    PermissionRequest: { type: "permission" },
-    PermissionResult: { type: "permission" },
-    Notification: { type: "notice", read: (p) => ({ extras: { trigger: asCode(p["notification_type"]) } }) },
+    PreCompact: { type: "compaction", hook: "none", read: (p) => ({ extras: { trigger: asCode(p["trigger"]) } }) },
+    PermissionRequest: { type: "permission", hook: "none" },
+    PermissionResult: { type: "permission", hook: "none" },
+    Notification: {
+      type: "notice",
+      hook: "none",
+      read: (p) => ({ extras: { trigger: asCode(p["notification_type"]) } }),
+    },
+    // Also sent by `/clear` and by `kimi fork`, so it does not prove that the user quit
+    SessionEnd: {
+      type: "session.end",
+      read: (p) => ({ reason: "completed", extras: { native_reason: asCode(p["reason"]) ?? "other" } }),
+    },
   },
   notNeeded: "SessionHeartbeat UserPromptQueued TurnStarted TaskStarted PostCompact",
   fields: `hook_event_name session_id cwd client_type session_title source model profile prompt is_steer prompt_id queue_length

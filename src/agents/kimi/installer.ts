@@ -5,7 +5,6 @@ import type { HookCommand } from "#core/model/agent.ts";
 import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
-import type { HookEvent } from "../shared/settings/settings.ts";
 import { addHooks, readableHooks, removeHooks, type WantedTomlHook } from "../shared/settings/toml-hooks.ts";
 import { adapter } from "./adapter.ts";
 
@@ -32,23 +31,11 @@ function folderOf({ home, project, env }: InstallTarget): string {
  *
  * Not registered: TurnStarted, TaskStarted, UserPromptQueued and SessionHeartbeat, which are in no documentation; SubagentStart,
  * PostCompact, Notification and the permission events, which have no more facts than the session's files.
+ *
+ * What a hook prints on a prompt reaches the model, so ours have no reply.
  */
-const EVENTS: readonly HookEvent<keyof typeof adapter.events>[] = [
-  { event: "SessionStart", drain: "if-waiting" },
-  { event: "UserPromptSubmit", drain: "no" },
-  { event: "PreToolUse", drain: "no" },
-  { event: "PostToolUse", drain: "no" },
-  { event: "PostToolUseFailure", drain: "no" },
-  { event: "SubagentStop", drain: "no" },
-  { event: "Stop", drain: "yes" },
-  { event: "StopFailure", drain: "yes" },
-  { event: "Interrupt", drain: "yes" },
-  { event: "SessionEnd", drain: "yes" },
-];
-
-/** What a hook prints on a prompt reaches the model, so ours have no reply. */
 const hooksFor = (command: HookCommand): readonly WantedTomlHook[] =>
-  EVENTS.map(({ event, drain }) => ({
+  adapter.hooks.map(({ event, drain }) => ({
     event,
     command: command({ source: adapter.source, drain }),
     timeout: TIMEOUT_S,

@@ -23,21 +23,21 @@ const PROMPT = row("prompt.submit", (p) => ({
 }));
 const TURN_END = row("turn.end");
 
-/** Camel case in CLI 2.x, capitals in v3 and IDE 1.x, separate names in IDE 0.x. */
+/** Camel case in CLI 2.x, whose names are the registered ones; capitals in v3 and IDE 1.x, separate names in IDE 0.x. */
 const EVENTS = {
   agentSpawn: START,
-  sessionStart: START,
-  sessionEnd: row("session.end", (p) => ({ reason: "completed", extras: { native_reason: asCode(p["reason"]) } })),
+  sessionStart: { ...START, hook: "none" },
+  sessionEnd: {
+    ...row("session.end", (p) => ({ reason: "completed", extras: { native_reason: asCode(p["reason"]) } })),
+    hook: "none",
+  },
   userPromptSubmit: PROMPT,
-  promptSubmit: PROMPT,
+  promptSubmit: { ...PROMPT, hook: "none" },
   preToolUse: row("tool.start", callOf),
   postToolUse: row("tool.end", callEnd),
   stop: TURN_END,
-  agentStop: TURN_END,
+  agentStop: { ...TURN_END, hook: "none" },
 } as const satisfies EventTable;
-
-/** Names of events that give something. */
-export type NativeName = keyof typeof EVENTS;
 
 /** For payloads of all four hook systems. None of them has a call id, a duration or a time. */
 const table = adapterOf({

@@ -16,7 +16,6 @@ export const adapter = adapterOf({
   recognises: { members: [["event_type", "working_dir", "metadata"]] },
   events: {
     SessionStart: { type: "session.start" },
-    SessionEnd: { type: "session.end", read: () => ({ reason: "completed" }) },
     UserPromptSubmit: {
       type: "prompt.submit",
       read(p) {
@@ -51,6 +50,7 @@ export const adapter = adapterOf({
       type: "turn.end",
       read: (p) => ({ extras: { native_reason: asCode(asObject(p["metadata"])?.["reason"]) } }),
     },
+    SessionEnd: { type: "session.end", read: () => ({ reason: "completed" }) },
   },
   fields: "event_type tool_name tool_input tool_response message session_id working_dir metadata",
   nameIn: ["event_type"],

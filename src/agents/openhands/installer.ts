@@ -5,7 +5,7 @@ import type { Finding, InstallTarget, SettingsText } from "#core/model/installer
 import { readSettingsText } from "#kit/open.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
-import { type HookEvent, type Registration, registrationsOf } from "../shared/settings/settings.ts";
+import { type Registration, registrationsOf } from "../shared/settings/settings.ts";
 import { adapter } from "./adapter.ts";
 import { addHooks, hasOthers, hooksIn, refusedIn, removeHooks } from "./hooks-file.ts";
 
@@ -28,21 +28,12 @@ const NAMES = adapter.known.events;
 const TIMEOUT_S = 5;
 const END_TIMEOUT_S = 10;
 
-const REGISTERED: readonly HookEvent<keyof typeof adapter.events>[] = [
-  { event: "SessionStart", drain: "if-waiting" },
-  { event: "UserPromptSubmit", drain: "no" },
-  { event: "PreToolUse", drain: "no" },
-  { event: "PostToolUse", drain: "no" },
-  { event: "Stop", drain: "yes" },
-  { event: "SessionEnd", drain: "yes" },
-];
-
 /** Without a matcher a hook runs for every tool. */
 const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  registrationsOf(adapter.source, REGISTERED, command, (line, { event }) => ({
+  registrationsOf(adapter, command, (line, { type }) => ({
     type: "command",
     command: line,
-    timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
+    timeout: type === "session.end" ? END_TIMEOUT_S : TIMEOUT_S,
   }));
 
 function pathOf(scope: "user" | "project", { home, project }: InstallTarget): string {

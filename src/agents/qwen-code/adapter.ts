@@ -29,13 +29,6 @@ export const adapter = adapterOf({
         return { model: asString(p["model"]), extras };
       },
     },
-    SessionEnd: {
-      type: "session.end",
-      read(p) {
-        const reason = asCode(p["reason"]) ?? "other";
-        return { reason: ownOf(END_REASON, reason) ?? "completed", extras: { native_reason: reason } };
-      },
-    },
     UserPromptSubmit: {
       type: "prompt.submit",
       or: ["nothing"],
@@ -67,9 +60,20 @@ export const adapter = adapterOf({
     SubagentStart: { type: "subagent.start", or: ["nothing"], read: unlessHidden },
     SubagentStop: { type: "subagent.end", or: ["nothing"], read: unlessHidden },
     PreCompact: { type: "compaction", read: (p) => ({ extras: { trigger: asCode(p["trigger"]) } }) },
-    PermissionRequest: { type: "permission" },
-    PermissionDenied: { type: "permission" },
-    Notification: { type: "notice", read: (p) => ({ extras: { trigger: asCode(p["notification_type"]) } }) },
+    PermissionRequest: { type: "permission", hook: "none" },
+    PermissionDenied: { type: "permission", hook: "none" },
+    Notification: {
+      type: "notice",
+      hook: "none",
+      read: (p) => ({ extras: { trigger: asCode(p["notification_type"]) } }),
+    },
+    SessionEnd: {
+      type: "session.end",
+      read(p) {
+        const reason = asCode(p["reason"]) ?? "other";
+        return { reason: ownOf(END_REASON, reason) ?? "completed", extras: { native_reason: reason } };
+      },
+    },
   },
   notNeeded: `UserPromptExpansion MessageDisplay SessionDelete TodoCreated TodoCompleted InstructionsLoaded PostCompact Setup
     QueryEnd`,

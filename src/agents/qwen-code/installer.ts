@@ -15,28 +15,14 @@ const HOOK_NAME = "openhook-otel";
 const NOT_EVENTS: readonly string[] = ["enabled", "disabled", "notifications"];
 
 export default settingsHooks({
-  adapter,
-  path: settingsPath,
   /**
    * An unknown name only causes a warning.
    *
    * Not registered: MessageDisplay, InstructionsLoaded, PostCompact, the events of todos and SessionDelete, which a trace does not
    * need; PermissionRequest and Notification, which only say that the user was asked.
    */
-  events: [
-    { event: "SessionStart", drain: "if-waiting" },
-    { event: "UserPromptSubmit", drain: "no" },
-    { event: "PreToolUse", drain: "no" },
-    { event: "PostToolUse", drain: "no" },
-    { event: "PostToolUseFailure", drain: "no" },
-    { event: "PostToolBatch", drain: "no" },
-    { event: "SubagentStart", drain: "no" },
-    { event: "SubagentStop", drain: "no" },
-    { event: "PreCompact", drain: "no" },
-    { event: "Stop", drain: "yes" },
-    { event: "StopFailure", drain: "yes" },
-    { event: "SessionEnd", drain: "yes" },
-  ],
+  adapter,
+  path: settingsPath,
   // Without a matcher a hook runs for every tool and every origin. No time limit: versions disagree about its unit
   entry: (line) => ({ type: "command", name: HOOK_NAME, command: line }),
   notEvents: NOT_EVENTS,

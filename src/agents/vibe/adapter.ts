@@ -14,7 +14,9 @@ import { isKilled, mcpServerOf, SHELL_TOOL, toolName } from "./names.ts";
 
 const EVENTS = {
   pre_tool: { type: "tool.start", read: (p) => ({ ...callOf(p), extras: toolExtras(p) }) },
-  post_tool: { type: "tool.end", or: ["notice"], read: toolEnd },
+  // No event follows an API error, and journals can be deleted while a turn runs. A drain some seconds after a tool reads them, once
+  // for all calls until then
+  post_tool: { type: "tool.end", or: ["notice"], read: toolEnd, hook: "soon" },
   post_agent: { type: "turn.end" },
 } as const satisfies EventTable;
 

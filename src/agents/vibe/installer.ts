@@ -4,7 +4,6 @@ import type { HookCommand } from "#core/model/agent.ts";
 import type { InstallTarget } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
-import type { HookEvent } from "../shared/settings/settings.ts";
 import { addHooks, readableHooks, removeHooks, type WantedTomlHook } from "../shared/settings/toml-hooks.ts";
 import { adapter } from "./adapter.ts";
 
@@ -27,22 +26,12 @@ function homeOf({ home, project, env }: InstallTarget): string {
   return moved === undefined || moved === "" ? join(home, FOLDER) : resolve(project, moved);
 }
 
-/**
- * No event follows an API error, and journals can be deleted while a turn runs. A drain some seconds after a tool reads them, once for
- * all calls until then.
- */
-const EVENTS: readonly HookEvent<keyof typeof adapter.events>[] = [
-  { event: "pre_tool", drain: "no" },
-  { event: "post_tool", drain: "soon" },
-  { event: "post_agent", drain: "yes" },
-];
-
 // The hook takes 3 ms. The default of 60 s is too long if a hook hangs
 const TIMEOUT_S = 5;
 
 /** Of two hooks with one name, in the user's and in the project's file, only the project's runs. */
 const hooksFor = (command: HookCommand): readonly WantedTomlHook[] =>
-  EVENTS.map(({ event, drain }) => ({
+  adapter.hooks.map(({ event, drain }) => ({
     name: `openhook-otel-${event}`,
     type: event,
     command: command({ source: adapter.source, drain }),

@@ -60,7 +60,7 @@ export const STARTUP_VARIABLES: readonly string[] = [
  * the agent or to its repository: a preloaded module runs foreign code, and is not found from a drain's working directory.
  * `scripts/hook-variables.mjs` writes this list into hook.sh and our plugins.
  */
-const ALLOWED_NODE_OPTIONS: readonly string[] = [
+export const ALLOWED_NODE_OPTIONS: readonly string[] = [
   "--use-*-ca",
   "--use-env-proxy",
   "--network-family-*",

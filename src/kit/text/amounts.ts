@@ -54,6 +54,8 @@ export function percentOf(share: number): string {
 /** `1 turn`, `2,500 turns`. */
 export const plural = (n: number, one: string, many = `${one}s`): string => `${exact(n)} ${n === 1 ? one : many}`;
 
+export const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
 // --- internal ---
 
 /** A comma between each three digits before the decimal point. Not Intl, which takes long to start. */

@@ -3,6 +3,7 @@ import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { defined } from "#kit/objects.ts";
 import { words } from "../names/own-names.ts";
+import { type Hook, type HookRow, hooksOf } from "./hooks.ts";
 import { arrivalKey } from "./identity.ts";
 import { asObject, asString, first } from "./json.ts";
 import { eventIn } from "./known.ts";
@@ -10,7 +11,7 @@ import { type Marks, recogniseByMarks } from "./marks.ts";
 import { eventOf, type PayloadEvent, sessionOf } from "./payload-event.ts";
 
 // The shape of an adapter: a table of the agent's events, and where its payloads have what all of them report. `toEvents`, what the
-// card emits and the names that it knows follow from it; an installer registers only names of the table.
+// card emits, the names that it knows and the hooks that an installer registers follow from it.
 
 export type Payload = Readonly<Record<string, unknown>>;
 
@@ -27,9 +28,8 @@ export type Members = {
     | undefined;
 } & { readonly extras?: MadeExtras | undefined };
 
-/** What a native event becomes. */
-export interface EventRow {
-  readonly type: NativeEventType;
+/** What a native event becomes, and how its hook is registered. */
+export interface EventRow extends HookRow {
   /** What else it can become, as `read` says. `nothing`: some of its payloads have nothing that a trace needs. @default none */
   readonly or?: readonly (NativeEventType | "nothing")[];
   /**
@@ -80,6 +80,7 @@ interface Adapter<E extends string = string> extends Pick<Agent, "source" | "rec
   /** Without `file.write`, which is derived from tool calls. */
   readonly emits: readonly NativeEventType[];
   readonly known: KnownNames;
+  readonly hooks: readonly Hook[];
   readonly events: EventTable<E>;
 }
 
@@ -127,6 +128,7 @@ export function adapterOf<const E extends string>(agent: HookAdapter<E>): Adapte
     },
     emits: emitsOf(events),
     known: knownIn(agent, nameIn),
+    hooks: hooksOf(events),
     events,
   };
 }

@@ -4,6 +4,7 @@ import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { defined } from "#kit/objects.ts";
 import { words } from "../names/own-names.ts";
 import { type EventRow, emitsOf, type MadeExtras, type Members } from "./adapter-of.ts";
+import { type Hook, type HookRow, hooksOf } from "./hooks.ts";
 import { ownOf } from "./json.ts";
 import { eventOf, type PayloadEvent } from "./payload-event.ts";
 
@@ -22,8 +23,8 @@ export interface Frame extends Pick<PayloadEvent, "native" | "session" | "cwd" |
 /** What one payload reports. Whatever it does not say, or leaves `undefined`, comes from the table and the frame. */
 export type FramedMembers = Members & { readonly [K in "cwd" | "timeMs"]?: PayloadEvent[K] | undefined };
 
-/** What a native event becomes. */
-export interface FramedRow<F> extends Pick<EventRow, "type" | "or"> {
+/** What a native event becomes, and how its hook is registered. */
+export interface FramedRow<F> extends HookRow, Pick<EventRow, "or"> {
   /** Pure; never throws. `undefined`: nothing. @default an event without members of its own */
   readonly read?: (frame: F, intake: IntakeFacts) => FramedMembers | readonly FramedMembers[] | undefined;
 }
@@ -86,11 +87,12 @@ export function framedAdapter<F extends Frame>(agent: FramedAdapter<F>) {
     },
     /** Without `file.write`, which is derived from tool calls. */
     emits: emitsOf(events),
+    hooks: hooksOf(events),
     known: {
       events: [...spellings.map(([name]) => name), ...words(notNeeded)],
       fields: words(fields),
       notNeeded: [...mayGiveNothing.map(([name]) => name), ...words(notNeeded)],
       ...(nameOf !== undefined && { eventOf: nameOf }),
     },
-  } satisfies Partial<Agent>;
+  } satisfies Partial<Agent> & { readonly hooks: readonly Hook[] };
 }

@@ -1,9 +1,9 @@
 import type { HookCommand } from "#core/model/agent.ts";
 import type { Installer } from "#core/model/installer.ts";
+import type { Hook } from "../payload/hooks.ts";
 import { type OneFile, oneFile } from "./one-file.ts";
 import {
   addRegistrations,
-  type HookEvent,
   type Registration,
   registeredEvents,
   registrationsOf,
@@ -11,12 +11,11 @@ import {
 } from "./settings.ts";
 
 /** Hooks in a settings file in Claude Code's format, of a user, a project and, for some agents, the machine. */
-interface SettingsHooks<E extends string> extends Pick<OneFile, "path" | "check" | "detect"> {
-  /** Whose table has the events. */
-  readonly adapter: { readonly source: string; readonly events: Readonly<Record<E, unknown>> };
-  readonly events: readonly HookEvent<NoInfer<E>>[];
-  /** The entry of an event with its command line, in the agent's form. */
-  entry(line: string, event: HookEvent<NoInfer<E>>): Registration["entry"];
+interface SettingsHooks extends Pick<OneFile, "path" | "check" | "detect"> {
+  /** Whose table says which hooks are registered. */
+  readonly adapter: { readonly source: string; readonly hooks: readonly Hook[] };
+  /** The entry of a hook with its command line, in the agent's form. */
+  entry(line: string, hook: Hook): Registration["entry"];
   /** Members of `hooks` that are no events. */
   readonly notEvents?: readonly string[];
   /** The machine's file, which an administrator writes. @default the agent has none */
@@ -24,10 +23,10 @@ interface SettingsHooks<E extends string> extends Pick<OneFile, "path" | "check"
 }
 
 /** The `Installer` for an agent with such files. */
-export function settingsHooks<E extends string>(hooks: SettingsHooks<E>): Installer {
-  const { adapter, events, entry, notEvents, managedPath, ...rest } = hooks;
+export function settingsHooks(hooks: SettingsHooks): Installer {
+  const { adapter, entry, notEvents, managedPath, ...rest } = hooks;
   const add = (text: string | undefined, command: HookCommand): string =>
-    addRegistrations(text, registrationsOf(adapter.source, events, command, entry), notEvents);
+    addRegistrations(text, registrationsOf(adapter, command, entry), notEvents);
   const edits = { remove: (text: string) => removeRegistrations(text, notEvents), registered: registeredEvents };
   return oneFile({
     ...rest,

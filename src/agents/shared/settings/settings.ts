@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Node } from "jsonc-parser";
 import type { HookCommand } from "#core/model/agent.ts";
+import type { Hook } from "../payload/hooks.ts";
 import {
   appendTo,
   containsComment,
@@ -101,30 +102,20 @@ export function isOurCommand(command: string): boolean {
   );
 }
 
-/** An event to register; its name is one of the adapter's table. */
-export interface HookEvent<E extends string = string> {
-  readonly event: E;
-  /** Whether its hook also starts a drain. */
-  readonly drain: Parameters<HookCommand>[0]["drain"];
-  /** Absent: the hook runs for every tool and every reason. */
-  readonly matcher?: "*";
-}
-
 /**
- * One registration per event, in the given order.
+ * One registration per hook, in the given order.
  *
- * @param entryOf the entry with the event's command line, in the agent's form
+ * @param entryOf the entry with the hook's command line, in the agent's form
  */
-export const registrationsOf = <E extends HookEvent>(
-  source: string,
-  events: readonly E[],
+export const registrationsOf = (
+  { source, hooks }: { readonly source: string; readonly hooks: readonly Hook[] },
   command: HookCommand,
-  entryOf: (line: string, event: E) => Registration["entry"],
+  entryOf: (line: string, hook: Hook) => Registration["entry"],
 ): readonly Registration[] =>
-  events.map((one) => ({
-    event: one.event,
-    ...(one.matcher !== undefined && { matcher: one.matcher }),
-    entry: entryOf(command({ source, drain: one.drain }), one),
+  hooks.map((hook) => ({
+    event: hook.event,
+    ...(hook.matcher !== undefined && { matcher: hook.matcher }),
+    entry: entryOf(command({ source, drain: hook.drain }), hook),
   }));
 
 // Steps of all editors of settings; a `body` is a text without a byte order mark

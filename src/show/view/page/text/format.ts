@@ -1,8 +1,8 @@
 import * as amounts from "#kit/text/amounts.ts";
 
-const { duration, exact, plural, shortCount } = amounts;
+const { capitalised, duration, exact, plural, shortCount } = amounts;
 
-export { duration, exact, plural, shortCount };
+export { capitalised, duration, exact, plural, shortCount };
 
 // Texts of figures as the page shows them. None of these functions throws
 
@@ -63,8 +63,6 @@ export function bucketName(bucket: string): string {
   if (week !== null) return `week ${Number(week[2])}, ${week[1]}`;
   return bucket;
 }
-
-export const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 /** The user's time zone, as an IANA name. */
 export const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
