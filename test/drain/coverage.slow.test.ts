@@ -113,7 +113,7 @@ test("enable changes the coverage immediately; otherwise it is determined once a
   codexSession(HOUR_MS);
   expect(await reported()).toMatchObject({ codex: "uncovered" });
   rmSync(join(replay.home, ".codex"), { recursive: true });
-  const soon = { now: () => nowMs + 5 * 60_000, agents: await allAgents(), sleep: async () => {} };
+  const soon = { now: () => nowMs + 5 * 60_000, agents: await allAgents(), sleep: async () => {}, coverageOf };
   await replay.drain({ isEager: true }, soon);
   expect(coverage()).toMatchObject({ codex: "uncovered" });
   await run("enable", "user");
