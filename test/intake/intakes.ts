@@ -7,6 +7,9 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -95,6 +98,8 @@ export interface Sandbox {
   readonly stateDir: string;
   readonly inboxDir: string;
   readonly hookPath: string;
+  /** The same file, by a path without quotes. */
+  readonly readPath: string;
   readonly confPath: string;
   readonly twinPath: string;
   /** The program that it starts as a drain. */
@@ -108,19 +113,26 @@ export function makeSandbox({ drainMs = 0 } = {}): Sandbox {
   const root = mkdtempSync(join(tmpdir(), "openhook intake's "));
   const hookDir = join(root, "home", ".local", "share", "openhook-otel");
   const stateDir = join(root, "home", "it's state");
+  const link = mkdtempSync(join(tmpdir(), "openhook-intake-"));
+  rmdirSync(link);
   const sandbox: Sandbox = {
     root,
     home: join(root, "home"),
     stateDir,
     inboxDir: join(stateDir, "inbox"),
     hookPath: join(hookDir, "hook"),
+    readPath: join(link, "hook"),
     confPath: join(hookDir, "hook.conf"),
     twinPath: join(root, "twin.cjs"),
     programPath: join(root, "drain.cjs"),
     drainedDir: join(root, "drained"),
-    remove: () => removeFolder(root),
+    remove() {
+      rmSync(link);
+      removeFolder(root);
+    },
   };
   mkdirSync(hookDir, { recursive: true });
+  symlinkSync(hookDir, link);
   mkdirSync(sandbox.drainedDir);
   for (const path of [sandbox.hookPath, `${sandbox.hookPath}.sh`]) copyFileSync(HOOK_SH, path);
   chmodSync(sandbox.hookPath, 0o755);
@@ -243,8 +255,7 @@ const argumentOf = (payload: HookArgs["payload"]): readonly string[] =>
   typeof payload === "object" ? [payload.argument] : [];
 
 /** What `enable` registers for such agents. */
-const lineOf = (sandbox: Sandbox, args: HookArgs): string =>
-  posixLine(quoted(sandbox.hookPath), shellArgs(args), {}, "sh");
+const lineOf = (sandbox: Sandbox, args: HookArgs): string => posixLine(sandbox.readPath, shellArgs(args), {}, "sh");
 
 const twinArgs = ({ source, event, reply, drain, payload }: HookArgs): readonly string[] => [
   `--source=${source}`,

@@ -67,9 +67,7 @@ describe.each(ofUser)("$source", ({ source, of }) => {
     on(context, () => installerHere(of, context).registered(files).length);
   const linesOf = (files: readonly SettingsText[], { places }: Context): number => {
     const names = new Set([places.hookPath, places.hookPath.replace(places.home, "~")]);
-    const starts = [...names].flatMap((name) =>
-      ["exec", "set --"].flatMap((verb) => [`${verb} ${name} `, `${verb} '${name}' `]),
-    );
+    const starts = [...names].flatMap((name) => [`exec ${name} `, `exec '${name}' `]);
     return files.flatMap(({ text = "" }) => starts.flatMap((start) => text.split(start).slice(1))).length;
   };
 

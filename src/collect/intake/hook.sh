@@ -387,9 +387,7 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
     set -- --max-semi-space-size=2 --optimize-for-size "$program" drain --quiet
     [ "$drain" != events ] || set -- "$@" --events
     if command -v setsid; then exec setsid "$node" "$@"; fi
-    if command -v perl; then
-      exec perl -e 'use POSIX (); POSIX::setsid(); exec @ARGV' "$node" "$@"
-    fi
+    if command -v perl; then exec perl -e 'use POSIX (); POSIX::setsid(); exec @ARGV' "$node" "$@"; fi
     exec nohup "$node" "$@"
   ) &
   case $bridge-$drain in
@@ -398,3 +396,4 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
       ;;
   esac
 fi
+exit 0 # also where a shell reads this file, whose next command would start it again

@@ -53,7 +53,7 @@ type Here = Pick<Context, "places" | "platform">;
 
 /** A user's line up to the end of its text; a project's line, which is the same for everybody, is not one. */
 const LINE =
-  /(?:(?<!set h \\{1,2}'=;)\[ ! -x (~?[\w.:/-]+|'[^'\n]*') \]\|\|exec \1|set -- (?:~?[\w.:/-]+|'[^'\n]*')[ ;])(?:\\.|[^"\\\n])*/g;
+  /(?:(?<!set h \\{1,2}'=;)\[ ! -x (~?[\w.:/-]+|'[^'\n]*') \]\|\|exec \1|&&eval 'set -- ~?[\w.:/-]+ )(?:\\.|[^"\\\n])*/g;
 const NAME = "openhook-otel";
 /** In the name while a line is hidden; no program writes characters for private use. */
 const HIDDEN = "openhook\uE000otel";

@@ -13,8 +13,8 @@ import { systemProgram } from "#kit/system-program.ts";
  * so one form serves sh, bash, zsh, fish, dash, ksh and tcsh: it has no assignment, which fish and tcsh refuse. For shells without `||` and
  * `[` (nushell, elvish, PowerShell) sh runs the same line, which costs one more process.
  *
- * Agents that run sh get a line in which that sh reads the program instead of starting another one. Not if the user's shell could not run
- * it, because Claude Code runs its hooks there on some machines.
+ * Agents that run sh get a line in which that sh reads the program instead of starting another one. fish and tcsh start it from the
+ * same line, because Claude Code runs its hooks in the user's shell on some machines.
  *
  * @param program as a shell reads it: it may be quoted, or begin with `~/`
  * @param env `SHELL` decides whether sh must run it
@@ -27,7 +27,8 @@ export function posixLine(
   env: Readonly<Record<string, string | undefined>>,
   shell?: "sh",
 ): string {
-  const line = (shell === "sh" && isPosix(env["SHELL"]) ? readIfThere : startIfThere)(program, args.map(word));
+  const isRead = shell === "sh" && isLikeSh(env["SHELL"]);
+  const line = (isRead ? readIfThere : startIfThere)(program, args.map(word));
   // If the folder's name does not show that the line is ours, a comment does
   const marked = isOurCommand(line) ? line : `${line} #openhook-otel`;
   if (isLikeSh(env["SHELL"])) return marked;
@@ -71,10 +72,6 @@ export function shortPath(path: string, { platform, env }: Pick<Context, "platfo
 }
 
 // --- internal ---
-
-/** Whether a shell also has sh's `set`, `.` and parameters. */
-const isPosix = (shell: string | undefined): boolean =>
-  isLikeSh(shell) && !/^-?(?:fish|t?csh)/.test(basename(shell ?? ""));
 
 /** Whether a shell has `||`, `[` and `exec` as sh has them. Without `SHELL` agents use sh. */
 const isLikeSh = (shell: string | undefined): boolean =>

@@ -37,16 +37,21 @@ export const startIfThere = (program: string, words: readonly string[]): string 
   `[ ! -x ${program} ]||exec ${[program, ...words].join(" ")}`;
 
 /**
- * The same, but the shell reads the program itself instead of starting it, which saves a second shell; only in sh, bash, zsh, dash and
- * ksh. dash passes no words to a file that it reads, so they are the shell's own, after the program. It reads a copy of the program, because
- * where settings are shared, the program itself can be of a version that can only be started.
+ * The same, but sh, bash, zsh, dash and ksh read the program themselves instead of starting it, which saves a second shell. fish and tcsh
+ * start it: quotes mean something else there, so the comparison is false. dash passes no words to a file that it reads, so they are
+ * the shell's own, after the program. It reads a copy of the program, because where settings are shared, the program itself can be of
+ * a version that can only be started. A line with words that need quotes starts the program in every shell.
  */
-export const readIfThere = (program: string, words: readonly string[]): string =>
-  `set -- ${[program, ...words].join(" ")};[ ! -r "$1.sh" ]||. "$1.sh";[ ! -x "$1" ]||exec "$@"`;
+export function readIfThere(program: string, words: readonly string[]): string {
+  const start = startIfThere(program, words);
+  const all = [program, ...words].join(" ");
+  if (!/^[\w.:/~ -]+$/.test(all)) return start;
+  return `[ '\\\\' = "\\\\\\\\" ]&&eval 'set -- ${all};[ ! -r "$1.sh" ]||. "$1.sh"';${start}`;
+}
 
 /** The program that a line starts or reads on Linux and macOS; `undefined` for other lines. */
 export function posixProgramIn(line: string): string | undefined {
-  const [, quoted, plain] = /(?:^set --|\[ ! -x) (?:'((?:[^']|'\\'')*)'|(\S+?))[ ;]/.exec(line) ?? [];
+  const [, quoted, plain] = /\[ ! -x (?:'((?:[^']|'\\'')*)'|(\S+?))[ ;]/.exec(line) ?? [];
   return quoted?.replaceAll("'\\''", "'") ?? plain;
 }
 

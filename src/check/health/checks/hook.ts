@@ -180,8 +180,9 @@ async function registeredLines(
 
 /** The line with the words of a trial; `undefined`: it is no user's line for Linux and macOS. */
 function posixTrialOf(line: string): string | undefined {
-  const trial = line.replace(
-    /^((?:sh -c ")?\[ ! -x (\S+|'[^']*') \]\|\|exec \2|set -- (?:'[^']*'|[^\s']+))(?: (?:'[^']*'|[^\s'"#;]+))+/,
+  if (!/^(?:sh -c ")?\[ (?:! -x|'\\\\' =) /.test(line)) return undefined;
+  const trial = line.replaceAll(
+    /((?:exec|set --) (?:'[^']*'|[^\s']+))(?: (?:'[^']*'|[^\s'"#;]+))+/g,
     `$1 ${TRIAL_WORDS}`,
   );
   return trial === line ? undefined : trial;
