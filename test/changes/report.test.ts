@@ -1,5 +1,5 @@
 // Sums over commits and changes are the sums over sessions: to the nano-dollar, with subagents, open turns and several sessions
-import fc from "fast-check";
+
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EntryOf } from "#core/model/transcript.ts";
 import { changeKey, commitKey, NO_BRANCH } from "#core/rules/change-facts.ts";
@@ -12,6 +12,7 @@ import { storedChanges, storedCommits } from "#store/changes.ts";
 import { type Database, openDatabase } from "#store/database.ts";
 import { addEntries } from "#store/facts.ts";
 import { ensureSession } from "#store/sessions.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { ACME, Work } from "./work.ts";
 

@@ -17,7 +17,6 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import claudeInstaller from "#agents/claude-code/installer.ts";
 import { isOurCommand } from "#agents/shared/settings/settings.ts";
@@ -30,6 +29,7 @@ import type { SettingsText } from "#core/model/installer.ts";
 import { UserError } from "#kit/errors.ts";
 import { hookCommandOf } from "#setup/registration/hook-program.ts";
 import type { AgentLookup } from "#setup/registration/settings.ts";
+import fc from "../support/properties.ts";
 import { hasShell } from "../support/shells.ts";
 import { runs } from "../support/whole.ts";
 

@@ -1,12 +1,13 @@
 // Slow: only `npm run test:all` runs it. An answer that changes at any time; drain/late-transcript.test.ts reads in parts.
 //
 // Answers whose last line comes after their turn is settled: counters, rows and spans agree, whatever was read in between.
-import fc from "fast-check";
+
 import { afterEach, expect, test } from "vitest";
 import type { SpanRecord } from "#core/model/telemetry.ts";
 import { counterValues } from "#store/counters.ts";
 import { openDatabase } from "#store/database.ts";
 import { MadeSession } from "../support/made-session.ts";
+import fc from "../support/properties.ts";
 import { countersAndRows } from "../support/summary.ts";
 import { runs } from "../support/whole.ts";
 

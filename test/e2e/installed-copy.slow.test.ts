@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { startReceiver } from "../receiver/receiver.ts";
 import { installPackage } from "../support/installed-package.ts";
@@ -25,8 +25,6 @@ import { removeFolder } from "../support/remove.ts";
 
 const { version: OLD }: { version: string } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 const NEW = "999.0.0";
-/** Each starts the program a dozen times. */
-vi.setConfig({ testTimeout: 180_000 });
 const HOUR_MS = 3_600_000;
 
 let folder: string;

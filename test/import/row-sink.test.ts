@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cleanWith } from "#collect/import/clean-entries.ts";
 import { recordDigests } from "#collect/import/digest-set.ts";
@@ -7,6 +6,7 @@ import { decodeTables, encodeTables } from "#core/packed/fact-columns.ts";
 import { redact } from "#core/privacy/redact.ts";
 import { mergeEntries } from "#core/rules/merge.ts";
 import { ENTRIES } from "../support/merging-entries.ts";
+import fc from "../support/properties.ts";
 import { rowsOf } from "../support/rows.ts";
 import { runs } from "../support/whole.ts";
 

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import reader from "#agents/claude-code/transcript.ts";
 import { pack } from "#collect/import/pack.lazy.ts";
@@ -11,6 +10,7 @@ import type { TranscriptFile, TranscriptReader } from "#core/model/transcript-re
 import { compareBoth, MadeFiles, same } from "../support/both-sinks.ts";
 import { type MadeFile, madeSessions } from "../support/claude-lines.ts";
 import { locateAll } from "../support/located.ts";
+import fc from "../support/properties.ts";
 import { chosenRecordings, IS_WHOLE, runs } from "../support/whole.ts";
 import { type RecordedHome, recordedCases, recordedHome } from "./home.ts";
 

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import reader from "#agents/claude-code/transcript.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
@@ -6,6 +5,7 @@ import { decodePackedFacts, decodeTables, encodeTables } from "#core/packed/fact
 import { encodeFacts } from "#core/packed/facts.ts";
 import { MadeFiles, readAsRows, same } from "../support/both-sinks.ts";
 import { madeSessions } from "../support/claude-lines.ts";
+import fc from "../support/properties.ts";
 import { rowsOf } from "../support/rows.ts";
 import { runs } from "../support/whole.ts";
 

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { TranscriptEntry } from "#core/model/transcript.ts";
 import { decodeFacts, encodeFacts } from "#core/packed/facts.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 /** A few repeated texts, and arbitrary ones. */

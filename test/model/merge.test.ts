@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import { mergeEntries } from "#core/rules/merge.ts";
 import { ENTRIES } from "../support/merging-entries.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 const PROPERTY = { numRuns: runs(400) };

@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { OtlpSignalSettings } from "#core/model/settings.ts";
 import { failureWithoutError, networkFailure } from "#send/network/network-reason.ts";
 import { shownUrl } from "#send/network/shown-url.ts";
 import { withoutSecrets } from "#send/otlp/response.ts";
+import fc from "../support/properties.ts";
 
 const URL_SHOWN = "https://collector.example:4318/v1/traces";
 const settings = (over: Partial<OtlpSignalSettings>): OtlpSignalSettings => ({

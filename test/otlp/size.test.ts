@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ExportOutcome } from "#core/model/settings.ts";
 import type { MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
@@ -10,6 +9,7 @@ import {
   estimatedBytes,
 } from "#send/otlp/deliver.ts";
 import { mayBeTooLarge } from "#send/otlp/tally.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { spanRecord, sumPoint } from "./records.ts";
 

@@ -1,6 +1,6 @@
 // Slow: only `npm run test:all` runs it. Sums by windows of settled and imported sessions; report/windows.test.ts has the
 // rules, commands/report.test.ts the tables.
-import fc from "fast-check";
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
 import type { RateLimit } from "#core/model/rate-limit.ts";
@@ -9,6 +9,7 @@ import { usage } from "#show/report/usage.ts";
 import { addFigures, type CallFigures } from "#show/report/usage-facts.ts";
 import { type Database, openDatabase } from "#store/database.ts";
 import { importInto } from "../import/run.ts";
+import fc from "../support/properties.ts";
 import { Replay } from "../support/replay.ts";
 import { runs } from "../support/whole.ts";
 import { filledStore } from "./filled.ts";

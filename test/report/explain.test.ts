@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
 import type { ModelCall } from "#core/model/model-call.ts";
@@ -14,6 +13,7 @@ import { recentSessions } from "#store/queries.ts";
 import { spanSettings } from "#store/sessions/span-settings.ts";
 import { importInto } from "../import/run.ts";
 import { clockAt } from "../support/clock.ts";
+import fc from "../support/properties.ts";
 import { Replay } from "../support/replay.ts";
 import { firstOf, runs } from "../support/whole.ts";
 import { RECORDED, type Recorded } from "./filled.ts";

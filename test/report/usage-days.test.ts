@@ -1,13 +1,13 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { bucketsOf, offsetsBetween } from "#show/report/buckets.ts";
 import { TIME_UNITS } from "#show/report/query.ts";
 import { usage } from "#show/report/usage.ts";
 import { type Database, openDatabase } from "#store/database.ts";
 import { ensureSession, updateSession } from "#store/sessions.ts";
+import fc from "../support/properties.ts";
 import { removeFolder } from "../support/remove.ts";
 import { runs } from "../support/whole.ts";
 

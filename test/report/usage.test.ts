@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
 import { loadConfig } from "#config/load.ts";
@@ -13,6 +12,7 @@ import { type Database, openDatabase } from "#store/database.ts";
 import { recentSessions } from "#store/queries.ts";
 import { spanSettings } from "#store/sessions/span-settings.ts";
 import { clockAt } from "../support/clock.ts";
+import fc from "../support/properties.ts";
 import { Replay } from "../support/replay.ts";
 import { runs } from "../support/whole.ts";
 import { filledStore } from "./filled.ts";

@@ -1,10 +1,10 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Event, Extras } from "#core/model/event-schema.ts";
 import type { SettledCall } from "#core/model/session.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { assignCallIds, withoutGivenId } from "#core/session/assign-call-ids.ts";
 import { type PairedTool, pairTools } from "#core/session/pair.ts";
+import fc from "../support/properties.ts";
 import {
   batch,
   NOON_MS,

@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Event } from "#core/model/event-schema.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { pairTools } from "#core/session/pair.ts";
+import fc from "../support/properties.ts";
 import { batch, NOON_MS, resulted, toolEnded, toolStarted, used } from "./events.ts";
 
 describe("pairTools, one call", () => {

@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Counted, Increment, MetricPoint, MetricShape } from "#core/model/telemetry.ts";
 import { counterValues, countFacts } from "#store/counters.ts";
 import { hasChangedStreams, markSent, type PendingStream, pendingStreams } from "#store/pending-streams.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { rowsOf, temporaryStores } from "./temporary.ts";
 

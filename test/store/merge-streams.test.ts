@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Attributes, MetricShape } from "#core/model/telemetry.ts";
 import { MAX_OVERFLOW_SERIES, MAX_SERIES } from "#store/cardinality.ts";
@@ -7,6 +6,7 @@ import type { Database } from "#store/database.ts";
 import { changeInstance } from "#store/instance.ts";
 import { mergeStreams } from "#store/merge-streams.ts";
 import { markSent, pendingStreams } from "#store/pending-streams.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { temporaryStores } from "./temporary.ts";
 

@@ -1,11 +1,11 @@
 import { createRequire } from "node:module";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type ModelCall, UNKNOWN_TIER } from "#core/model/model-call.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
 import { correctedUsage } from "#core/rules/limits.ts";
 import { callPrice, PRICE_TABLE } from "#core/telemetry/cost.ts";
 import { defined } from "#kit/objects.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 const SONNET = "claude-sonnet-4-5-20250929";

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ModelCall, PricedCall } from "#core/model/model-call.ts";
 import type { SessionFacts } from "#core/model/session.ts";
@@ -9,6 +8,7 @@ import { modelCallRevision, runCounts, segmentCounts } from "#core/telemetry/met
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { defined } from "#kit/objects.ts";
 import { recordedSessions } from "../session/recorded.ts";
+import fc from "../support/properties.ts";
 import { endedSession } from "./records.ts";
 
 const sessions = await recordedSessions();

@@ -1,9 +1,9 @@
 import { calcPrice, findProvider } from "@pydantic/genai-prices";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Price } from "#core/model/price-list.ts";
 import { priceOf } from "#core/rules/price.ts";
 import { tableList } from "#core/telemetry/rates.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 const PROVIDERS = ["anthropic", "openai", "google", "x-ai", "mistral", "aws", "perplexity"];

@@ -1,4 +1,3 @@
-import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { SpanRecord } from "#core/model/telemetry.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
@@ -8,6 +7,7 @@ import { insideOf, isWorking, readSpans } from "#show/view/page/session/spans.ts
 import { FULL_VIEW, makeAxis, positionOf, ticksOf, timeAt, zoomed } from "#show/view/page/session/waterfall/axis.ts";
 import { findSpans, nextFailed, orderOf, rowOf, visibleRows } from "#show/view/page/session/waterfall/visible-rows.ts";
 import { safeLines, safeText } from "#show/view/page/text/safe-text.ts";
+import fc from "../support/properties.ts";
 
 const id = (n: number): string => n.toString(16).padStart(16, "0");
 

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type LineState, lineState } from "#agents/claude-code/line-context.ts";
 import { readLine } from "#agents/claude-code/lines.ts";
@@ -6,6 +5,7 @@ import { inputDigest } from "#agents/shared/payload/digest.ts";
 import type { JsonLine } from "#agents/shared/transcript/json-line.ts";
 import { TranscriptEntry } from "#core/model/transcript.ts";
 import { limitEntries } from "#store/capture/limit-fields.ts";
+import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";
 import { readWith, shortLine, wholeLine } from "../shared/line.ts";
 

@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { parseTOML } from "toml-eslint-parser";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hookStates } from "#agents/codex/config.ts";
@@ -11,6 +10,7 @@ import { SettingsError } from "#agents/shared/settings/settings.ts";
 import { readToml } from "#agents/shared/settings/toml-reader.ts";
 import type { HookCommand } from "#core/model/agent.ts";
 import type { InstallTarget, SettingsText } from "#core/model/installer.ts";
+import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";
 
 const HOME = "/home/dev";

@@ -11,7 +11,6 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "#agents/codex/transcript.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
@@ -20,6 +19,7 @@ import type { TranscriptFile } from "#core/model/transcript-reader.ts";
 import { mergeEntries } from "#core/rules/merge.ts";
 import { limitEntries } from "#store/capture/limit-fields.ts";
 import { locateAll } from "../../support/located.ts";
+import fc from "../../support/properties.ts";
 
 const CASES = dirname(fileURLToPath(import.meta.url));
 const ROOT = "01a1fca1-43d1-7dd2-8a64-c98c7c371885";

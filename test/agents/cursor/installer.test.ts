@@ -1,13 +1,13 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import installer from "#agents/cursor/installer.ts";
 import { replyOf } from "#agents/replies.ts";
 import { SettingsError } from "#agents/shared/settings/settings.ts";
 import type { HookCommand } from "#core/model/agent.ts";
 import type { Registration } from "#core/model/installer.ts";
+import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, reply, drain }) =>

@@ -11,7 +11,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "#agents/gemini-cli/transcript.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
@@ -19,6 +18,7 @@ import { type EntryOf, type Offset, TranscriptEntry } from "#core/model/transcri
 import type { TranscriptFile } from "#core/model/transcript-reader.ts";
 import { mergeEntries } from "#core/rules/merge.ts";
 import { locateAll } from "../../support/located.ts";
+import fc from "../../support/properties.ts";
 import { CASES } from "../../support/replay.ts";
 import { runs } from "../../support/whole.ts";
 

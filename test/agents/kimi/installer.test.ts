@@ -1,10 +1,10 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import installer from "#agents/kimi/installer.ts";
 import { SettingsError } from "#agents/shared/settings/settings.ts";
 import { statementsOf } from "#agents/shared/settings/toml-statements.ts";
 import type { HookCommand } from "#core/model/agent.ts";
 import type { InstallTarget } from "#core/model/installer.ts";
+import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, drain }) => `/opt/openhook-otel/hook --drain ${drain} ${source}`;

@@ -1,12 +1,12 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import installer from "#agents/kiro/installer.ts";
 import { SettingsError } from "#agents/shared/settings/settings.ts";
 import type { HookCommand } from "#core/model/agent.ts";
 import type { InstallTarget, SettingsText } from "#core/model/installer.ts";
+import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, event, drain }) =>

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import opencode from "#agents/opencode/index.ts";
 import { idTimeMs, isCopy, isOlderCopy } from "#agents/shared/opencode/ids.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
+import fc from "../../support/properties.ts";
 
 const { recognises, toEntries, toEvents } = opencode;
 

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Attributes, SpanRecord } from "#core/model/telemetry.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
@@ -7,6 +6,7 @@ import { callsOfSpans } from "#show/report/waterfall/row-sums.ts";
 import type { ShownSpan } from "#show/report/waterfall/tree.ts";
 import { waterfall } from "#show/report/waterfall/waterfall.ts";
 import { CONTROL, columnsOf, SGR } from "../../support/context.ts";
+import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";
 
 const START = Date.UTC(2026, 10, 21, 6);
