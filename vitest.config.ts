@@ -5,10 +5,10 @@ export default defineConfig({
   test: {
     exclude: IS_WHOLE ? [] : Object.keys(SLOW_FILES),
     globalSetup: ["test/support/print-selection.ts", "test/support/isolate-home.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
     // A test without assertions fails, for example when the list it walks is empty
-    expect: { requireAssertions: true },
+    expect: { requireAssertions: true, poll: { timeout: 120_000 } },
     // Some tests wait for processes more than they compute
     maxWorkers: 3,
     // Files that replace modules or globals are listed apart

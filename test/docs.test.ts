@@ -12,7 +12,7 @@ const pages = execFileSync("git", ["ls-files", "-z", "*.md"], { cwd: ROOT, encod
   .filter((path) => path !== "" && !/^(?:test\/agents|demo\/recordings)\//.test(path));
 const textOf = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
-test("generated parts are up to date", { timeout: 60_000 }, () => {
+test("generated parts are up to date", () => {
   ensureBuilt();
   expect(() =>
     execFileSync(process.execPath, ["scripts/docs.mjs", "--check"], { cwd: ROOT, stdio: "pipe" }),

@@ -154,7 +154,7 @@ const CYCLE_OF_TYPES: Files = {
 };
 
 /** Four seconds on a machine that does nothing else. */
-const CRUISE_MS = 180_000;
+const CRUISE_MS = 900_000;
 
 describe("who may import whom", () => {
   test(
@@ -187,7 +187,7 @@ describe("who may import whom", () => {
       }
       for (const [path, content] of Object.entries(CYCLE_OF_TYPES)) writeFileSync(join(copy, path), content);
       reported = cruise(copy).violations;
-    }, CRUISE_MS);
+    });
     afterAll(() => rmSync(copy, { recursive: true, force: true, maxRetries: 10 }));
 
     test.each(Object.keys(PLANTED))("%s", (name) => {

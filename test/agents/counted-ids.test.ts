@@ -22,7 +22,7 @@ const RECORDED = [
   ["codex", "parallel-tools"],
 ] as const;
 
-beforeAll(ensureBuilt, 60_000);
+beforeAll(ensureBuilt);
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
@@ -58,7 +58,7 @@ describe.each(IS_WHOLE ? RECORDED : ([["claude-code", "nested-subagents"]] as co
         expect(await pathsWith({ edit })).toEqual(random);
       };
 
-      test("from hooks only, with a drain after every hook", { timeout: 60_000 }, () =>
+      test("from hooks only, with a drain after every hook", () =>
         same(
           async (there) => {
             for (const call of there.calls) {
@@ -68,26 +68,23 @@ describe.each(IS_WHOLE ? RECORDED : ([["claude-code", "nested-subagents"]] as co
             await there.drain({ endIdle: true });
           },
           { withTranscripts: false },
-        ),
-      );
+        ));
 
-      test("from the transcript only", { timeout: 60_000 }, () =>
+      test("from the transcript only", () =>
         same(async (there) => {
           const end = there.calls.findLast((call) => call.stdin?.["session_id"] !== undefined);
           if (end?.event === "SessionEnd") there.put(end);
           else there.sessionEnd(String(end?.stdin?.["session_id"]), msOf(end));
           await there.drain({ endIdle: true }, clockAt(msOf(end)));
-        }),
-      );
+        }));
 
-      test("from both, with hooks duplicated and reversed", { timeout: 60_000 }, () =>
+      test("from both, with hooks duplicated and reversed", () =>
         same(async (there) => {
           for (const call of [...there.calls, ...there.calls].reverse()) there.put(call);
           await there.drain({ endIdle: true });
-        }),
-      );
+        }));
 
-      test("in real order: a drain at each hook, with the transcript as far as written then", { timeout: 60_000 }, () =>
+      test("in real order: a drain at each hook, with the transcript as far as written then", () =>
         same(
           async (there) => {
             for (const call of there.calls) {
@@ -99,10 +96,9 @@ describe.each(IS_WHOLE ? RECORDED : ([["claude-code", "nested-subagents"]] as co
             await there.drain({ endIdle: true });
           },
           { withTranscripts: false },
-        ),
-      );
+        ));
 
-      test("in arguments and results", { timeout: 60_000 }, async () => {
+      test("in arguments and results", async () => {
         const content = async (more: ReplayOptions) => {
           replay = new Replay(source, name, more);
           replay.env = { OPENHOOK_OTEL_CAPTURE: "full" };
@@ -125,7 +121,7 @@ describe.each(IS_WHOLE ? RECORDED : ([["claude-code", "nested-subagents"]] as co
         expect(await content({ edit })).toEqual(random);
       });
 
-      test("in an import", { timeout: 60_000 }, () => {
+      test("in an import", () => {
         const tools = (options: ReplayOptions) => {
           replay = new Replay(source, name, options);
           const env = { PATH: process.env["PATH"], HOME: replay.home };

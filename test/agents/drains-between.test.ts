@@ -27,7 +27,7 @@ afterEach(() => replay?.remove());
 describe.each(firstOf(firstRecordings(cases), 2))("$source $name", ({ agent, source, name, calls }) => {
   // Without transcripts, which would correct calls that were settled too early
   test("hooks only: drains after the hooks give the result of one drain at the end", {
-    timeout: 180_000,
+    timeout: 900_000,
   }, async () => {
     const totals = async (isEach: boolean) => {
       replay = new Replay(source, name, { withTranscripts: false });
@@ -46,7 +46,6 @@ describe.each(firstOf(firstRecordings(cases), 2))("$source $name", ({ agent, sou
   const isWritten = existsSync(join(CASES, source, name, "transcripts"));
   test.each([...new Set([ends.slice(0, 1), ends.slice(-1)].flat())])(
     "timed out before call %i ended and resumed an hour later: no call is reported twice",
-    { timeout: 180_000 },
     async (at) => {
       const beforeMs = msOf(calls[at - 1]);
       const totals = async (isTimedOut: boolean) => {

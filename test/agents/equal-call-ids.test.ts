@@ -97,7 +97,7 @@ describe.each(firstOf(Object.entries(MADE), 2))(
       await expectEach(session);
     });
 
-    test("drains between all events", { timeout: 60_000 }, async () => {
+    test("drains between all events", async () => {
       const session = begin();
       for (const call of session.hooks) {
         session.writeUntil(msOf(call));
@@ -107,7 +107,7 @@ describe.each(firstOf(Object.entries(MADE), 2))(
       await expectEach(session);
     });
 
-    test("drains between all events, each before its transcript", { timeout: 60_000 }, async () => {
+    test("drains between all events, each before its transcript", async () => {
       const session = begin();
       for (const call of session.hooks) {
         session.to.put(call);

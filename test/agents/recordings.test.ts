@@ -20,7 +20,7 @@ const cases = agents.flatMap((agent) => {
     : [];
 });
 
-beforeAll(ensureBuilt, 60_000);
+beforeAll(ensureBuilt);
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 

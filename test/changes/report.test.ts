@@ -146,7 +146,7 @@ test("whatever commits and changes are known, sums over them are the sums over s
     ),
     { numRuns: runs(80) },
   );
-}, 90_000);
+});
 
 const add = (session: string, entry: EntryOf<"commit"> | EntryOf<"change">) =>
   addEntries(db, ensureSession(db, "acme", session, entry.timeMs), [entry]);

@@ -25,7 +25,7 @@ const agents: AgentLookup = {
 
 let home = "";
 let stop = new AbortController();
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "openhook-start-"));
   stop = new AbortController();

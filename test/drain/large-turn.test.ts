@@ -9,7 +9,7 @@ const HEAP_MIB = 64;
 const START_MS = Date.UTC(2026, 10, 1);
 
 const at = new Measured();
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 afterAll(() => at.remove());
 
 test(`${CALLS} calls in one turn fit into a heap of ${HEAP_MIB} MiB, and each is counted once`, async () => {
@@ -43,4 +43,4 @@ test(`${CALLS} calls in one turn fit into a heap of ${HEAP_MIB} MiB, and each is
   ).toBe(CALLS * 50 + 5);
   expect(value("SELECT sum(value) AS n FROM counters WHERE metric = 'openhook.tool.call.count'")).toBe(CALLS);
   db.close();
-}, 120_000);
+});

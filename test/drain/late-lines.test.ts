@@ -30,7 +30,7 @@ describe.skipIf(process.platform !== "linux")("transcript lines that arrive afte
   test.each(cases)(
     "%s %s: turns, subagents, calls and sums are as with lines in time",
     {
-      timeout: 60_000,
+      timeout: 900_000,
     },
     async (source, name) => {
       const inTime = await replayed(source, name, []);

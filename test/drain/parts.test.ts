@@ -120,7 +120,7 @@ test("a turn and its subagent, settled in parts: the same spans, counters and su
     }),
     { numRuns: runs(40) },
   );
-}, 240_000);
+});
 
 test("an answer that changes after it was settled in a part: the spans of its run and session, counters and rows have the new figures", async () => {
   await fc.assert(
@@ -140,7 +140,7 @@ test("an answer that changes after it was settled in a part: the spans of its ru
     }),
     { numRuns: runs(40) },
   );
-}, 240_000);
+});
 
 test("the calls of a large open turn are settled before the turn ends", async () => {
   const session = new MadeSession();

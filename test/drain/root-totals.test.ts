@@ -43,7 +43,7 @@ const step = fc.record({
 });
 
 describe.each(chosen)("$source $name", ({ source, name }) => {
-  test("drains at any time, with processes that end at any time", { timeout: 180_000 }, async () => {
+  test("drains at any time, with processes that end at any time", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { minLength: 1, maxLength: 6 }),

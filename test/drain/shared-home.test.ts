@@ -11,7 +11,7 @@ import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { type RecordedCall, Replay } from "../support/replay.ts";
 import { countersAndRows, summaryOf } from "../support/summary.ts";
 
-beforeAll(ensureBuilt, 60_000);
+beforeAll(ensureBuilt);
 
 /** A file server without a lock service, as an NFS mount shows it: every lock fails, and statfs reports the type. */
 const NO_LOCKS = `
@@ -88,47 +88,43 @@ const envOf = (home: string, receiver?: Receiver) => ({
 
 const instanceOf = (storePath: string) => readStore(storePath, (db) => readMeta(db, "instance.id"));
 
-test.skipIf(!hasShim)(
-  "one home on a server without locks, drained by two machines at the same time",
-  { timeout: 60_000 },
-  async () => {
-    const [replay, receiver] = [new Replay("claude-code", "multi-turn"), await startReceiver()];
-    try {
-      const env = { ...envOf(replay.home, receiver), LD_PRELOAD: shim };
-      const drain = (machine: number, ...args: string[]) => {
-        const node = [process.execPath, PROGRAM, "drain", ...args];
-        const elsewhere = ["unshare", "-u", "sh", "-c", 'hostname meadow && exec "$@"', "sh"];
-        return run(machine === 1 && hasHosts ? [...elsewhere, ...node] : node, { env });
-      };
-      const share = Math.ceil(replay.calls.length / 4);
-      for (let part = 0; part < 4; part++) {
-        for (const call of replay.calls.slice(part * share, (part + 1) * share)) replay.put(call, Date.now());
-        for (const { code, stderr } of await Promise.all([drain(0), drain(1)])) {
-          // One of them can wait for the other, and says so
-          expect(stderr.replace(/^openhook-otel: another drain is running \(process \d+ .*\n/, "")).toBe("");
-          expect(code).toBe(0);
-        }
+test.skipIf(!hasShim)("one home on a server without locks, drained by two machines at the same time", async () => {
+  const [replay, receiver] = [new Replay("claude-code", "multi-turn"), await startReceiver()];
+  try {
+    const env = { ...envOf(replay.home, receiver), LD_PRELOAD: shim };
+    const drain = (machine: number, ...args: string[]) => {
+      const node = [process.execPath, PROGRAM, "drain", ...args];
+      const elsewhere = ["unshare", "-u", "sh", "-c", 'hostname meadow && exec "$@"', "sh"];
+      return run(machine === 1 && hasHosts ? [...elsewhere, ...node] : node, { env });
+    };
+    const share = Math.ceil(replay.calls.length / 4);
+    for (let part = 0; part < 4; part++) {
+      for (const call of replay.calls.slice(part * share, (part + 1) * share)) replay.put(call, Date.now());
+      for (const { code, stderr } of await Promise.all([drain(0), drain(1)])) {
+        // One of them can wait for the other, and says so
+        expect(stderr.replace(/^openhook-otel: another drain is running \(process \d+ .*\n/, "")).toBe("");
+        expect(code).toBe(0);
       }
-      expect((await drain(1, "--end-idle")).stdout).toContain("0 waiting");
-      // The store needs no shared memory, and no lock file is left
-      const files = readdirSync(replay.places.stateDir);
-      expect(files.filter((name) => /-(wal|shm)$|\.name|^\.lock/.test(name))).toEqual([]);
-      const doctor = await run([process.execPath, PROGRAM, "doctor"], { env: { ...env, COLUMNS: "1000" } });
-      expect(doctor.stdout).toMatch(/file system without working locks \(nfs\)/);
-
-      const sums = countersAndRows(replay.places.storePath);
-      expect(sums.counters).toEqual(sums.rows);
-      expect(sums.counters.calls).toBeGreaterThan(2);
-      const ids = receiver.spans.map(({ spanId }) => spanId);
-      expect(new Set(ids).size).toBe(ids.length);
-      const instances = new Set(receiver.metricPoints.map(({ resource }) => resource["service.instance.id"]));
-      expect(instances).toEqual(new Set([instanceOf(replay.places.storePath)]));
-    } finally {
-      replay.remove();
-      await receiver.close();
     }
-  },
-);
+    expect((await drain(1, "--end-idle")).stdout).toContain("0 waiting");
+    // The store needs no shared memory, and no lock file is left
+    const files = readdirSync(replay.places.stateDir);
+    expect(files.filter((name) => /-(wal|shm)$|\.name|^\.lock/.test(name))).toEqual([]);
+    const doctor = await run([process.execPath, PROGRAM, "doctor"], { env: { ...env, COLUMNS: "1000" } });
+    expect(doctor.stdout).toMatch(/file system without working locks \(nfs\)/);
+
+    const sums = countersAndRows(replay.places.storePath);
+    expect(sums.counters).toEqual(sums.rows);
+    expect(sums.counters.calls).toBeGreaterThan(2);
+    const ids = receiver.spans.map(({ spanId }) => spanId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const instances = new Set(receiver.metricPoints.map(({ resource }) => resource["service.instance.id"]));
+    expect(instances).toEqual(new Set([instanceOf(replay.places.storePath)]));
+  } finally {
+    replay.remove();
+    await receiver.close();
+  }
+});
 
 const toolOf = (session: string, n: number): RecordedCall[] =>
   ["UserPromptSubmit", "PreToolUse", "PostToolUse", "SessionEnd"].map((event, i) => ({

@@ -9,7 +9,7 @@ import { killGroup } from "../support/kill-group.ts";
 import { ensureBuilt, Machine, ROOT, until } from "../support/program.ts";
 import { Replay } from "../support/replay.ts";
 
-beforeAll(ensureBuilt, 60_000);
+beforeAll(ensureBuilt);
 let machine: Machine;
 let receiver: Receiver;
 beforeEach(async () => {
@@ -84,4 +84,4 @@ test("a suspended drain: hooks continue, other drains return, and all work is do
     db.prepare("SELECT count(*) AS n FROM events WHERE type = 'prompt.submit'").get(),
   );
   expect(prompts?.["n"]).toBe(2);
-}, 60_000);
+});

@@ -8,7 +8,7 @@ import { ensureBuilt, Machine, RecordedAgent, type Registered, until } from "../
 
 const TYPES = ["session.start", "prompt.submit", "tool.start", "tool.end", "tool.start", "tool.end", "session.end"];
 
-beforeAll(() => ensureBuilt(), 120_000);
+beforeAll(() => ensureBuilt());
 
 let machine: Machine;
 let registered: Registered;

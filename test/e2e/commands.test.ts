@@ -6,7 +6,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest
 import { ensureBuilt, HOOK_ALONE, Machine, PROGRAM, RecordedAgent } from "../support/program.ts";
 
 let machine: Machine;
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 beforeEach(() => {
   machine = new Machine();
 });

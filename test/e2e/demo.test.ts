@@ -17,7 +17,7 @@ const RECORDINGS = readdirSync(join(ROOT, "demo", "recordings"));
 let machine: Machine;
 /** The demo's folder for temporary files, so that leftovers can be seen. */
 let temporary: string;
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 beforeEach(() => {
   machine = new Machine();
   temporary = mkdtempSync(join(tmpdir(), "openhook-e2e-tmp-"));

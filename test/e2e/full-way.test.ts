@@ -32,7 +32,7 @@ beforeAll(async () => {
   await machine.ok(["config", "set", "otlp.endpoint", receiver.url]);
   const agents = new PQueue({ concurrency: AGENTS_AT_ONCE });
   await agents.addAll(NAMES.map((name) => () => new RecordedAgent(machine, name).work(registered)));
-}, 120_000);
+});
 afterAll(async () => {
   await machine?.remove();
   await receiver?.close();

@@ -16,7 +16,7 @@ const INPUT_TOKENS = EXPECTED.sessions[0]?.totals["input"];
 const SPANS = 11;
 
 const certificates = useCertificates();
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 
 type Env = Readonly<Record<string, string>>;
 
@@ -51,7 +51,7 @@ function expectAllOnce(receiver: Receiver): void {
 }
 
 // With the tests' own `expect`: the assertions of concurrent tests are counted apart
-describe.concurrent("gRPC", { timeout: 90_000 }, () => {
+describe.concurrent("gRPC", () => {
   test("unreachable: spans are kept, delivered once when it is back, and never again", ({ expect }) =>
     withSession(async (machine, receiver, env) => {
       await receiver.close();

@@ -18,7 +18,7 @@ beforeAll(async () => {
   await ensureBuilt();
   folder = mkdtempSync(join(tmpdir(), "openhook-managed-"));
   chmodSync(folder, 0o755);
-}, 120_000);
+});
 afterAll(() => removeFolder(folder));
 
 const { version: OLD }: { version: string } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));

@@ -10,7 +10,7 @@ import type { Expected } from "../support/summary.ts";
 
 const TWIN = `'${process.execPath}' '${PROGRAM}' hook`;
 
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 
 test("native payloads: the Node hook starts drains, and the totals match the recording", async () => {
   const [machine, receiver] = [new Machine(), await startReceiver()];

@@ -20,7 +20,7 @@ import { removeFolder } from "../support/remove.ts";
 const ROOT = join(import.meta.dirname, "..", "..");
 const npm = process.platform === "win32" ? "npm.cmd" : "npm";
 
-beforeAll(ensureBuilt, 60_000);
+beforeAll(ensureBuilt);
 
 const installed = mkdtempSync(join(tmpdir(), "openhook-installed-"));
 afterAll(() => removeFolder(installed));

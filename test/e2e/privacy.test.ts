@@ -87,7 +87,7 @@ beforeAll(async () => {
     .map((name) => readFileSync(join(inboxDir, name), "latin1"))
     .join("");
   await machine.drain(["--end-idle"], { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url });
-}, 120_000);
+});
 afterAll(async () => {
   await machine?.remove();
   await receiver?.close();
@@ -173,4 +173,4 @@ test("no command shows content", async () => {
     expect(output.length, command.join(" ")).toBeGreaterThan(100);
     expect(found(command.join(" "), output)).toEqual([]);
   }
-}, 60_000);
+});

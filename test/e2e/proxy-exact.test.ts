@@ -17,7 +17,7 @@ const INPUT_TOKENS = EXPECTED.sessions[0]?.totals["input"];
 const SPANS = 11;
 
 const certificates = useCertificates();
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 
 /** Only the proxy can resolve the host; what the proxy is asked for. */
 const TRANSPORTS = {
@@ -74,7 +74,7 @@ function expectExact(receiver: Receiver, repeated: Receiver["spans"] = []): void
   expect(tokensInMetrics(receiver)).toBe(INPUT_TOKENS);
 }
 
-describe.each(Object.entries(TRANSPORTS))("%s through a proxy", { timeout: 90_000 }, (name, { target }) => {
+describe.each(Object.entries(TRANSPORTS))("%s through a proxy", (name, { target }) => {
   const withOne = (work: (world: World) => Promise<void>) => withSession(name as keyof typeof TRANSPORTS, work);
 
   test("that is down: spans are kept, delivered once when it is back, and never again", () =>

@@ -11,7 +11,7 @@ import { removeFolder } from "../support/remove.ts";
 const WHOLE = join(ROOT, "dist", "cli.cjs");
 const home = mkdtempSync(join(tmpdir(), "openhook-read-program-"));
 
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 afterAll(() => removeFolder(home));
 
 describe.each(["report", "sessions", "show", "explain"])(

@@ -75,7 +75,7 @@ function textOf(node: ts.Expression, file: string): string {
 }
 
 let machine: Machine;
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 beforeEach(() => {
   machine = new Machine();
 });

@@ -7,7 +7,7 @@ import { useCertificates } from "../support/certificates.ts";
 import { ensureBuilt, HOOK_ALONE, Machine, RecordedAgent } from "../support/program.ts";
 
 const certificates = useCertificates();
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 
 const canReadThem = "getCACertificates" in tls;
 
@@ -16,7 +16,6 @@ test.each([
   ["grpc", startGrpcReceiver],
 ] as const)(
   "%s: is trusted where Node can read them, and refused with the remedies elsewhere",
-  { timeout: 60_000 },
   async (protocol, start) => {
     const machine = new Machine();
     const receiver: Receiver = await start({ tls: certificates.server });
@@ -41,7 +40,7 @@ test.each([
   },
 );
 
-test("reconcile trusts the system's authorities too", { timeout: 60_000 }, async () => {
+test("reconcile trusts the system's authorities too", async () => {
   const machine = new Machine();
   const receiver: Receiver = await startReceiver({ tls: certificates.server });
   try {

@@ -17,7 +17,7 @@ beforeAll(async () => {
   await ensureBuilt();
   folder = mkdtempSync(join(tmpdir(), "openhook-uninstall-"));
   program = installPackage(folder);
-}, 120_000);
+});
 afterAll(() => removeFolder(folder));
 beforeEach(({ onTestFinished }) => {
   const fresh = new Machine();

@@ -4,9 +4,9 @@ import { ensureBuilt } from "../support/program.ts";
 import { COMMON_FAULTS } from "./backend-faults.ts";
 import { undergo } from "./backend-run.ts";
 
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 
-describe.concurrent("a backend that", { timeout: 90_000 }, () => {
+describe.concurrent("a backend that", () => {
   test.for(COMMON_FAULTS)("$name: everything arrives once", async (fault, { expect }) => {
     expect(await undergo(fault)).toMatchObject({ lost: 0, duplicates: 0 });
   });

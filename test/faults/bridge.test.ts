@@ -31,7 +31,7 @@ beforeAll(async () => {
     NAMES.flatMap((name) => steps.flatMap((step) => (step === name ? [name] : []))),
     (kind) => (kind === "kill" ? 3 : 1),
   );
-}, 120_000);
+});
 afterAll(() => {
   build?.remove();
   world?.remove();
@@ -43,7 +43,7 @@ test("undisturbed, each envelope arrives once", () => {
 });
 
 test("at every step and for every kind of fault, nothing is lost or changes its order", {
-  timeout: 600_000,
+  timeout: 900_000,
 }, async () => {
   const problems: string[] = [];
   for (const fault of faults) {

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const whole = await damaged(build, world, receiver, undefined);
   expect(whole.problems).toEqual([]);
   reference = whole.outcome;
-}, 120_000);
+});
 afterAll(async () => {
   await receiver?.close();
   world?.remove();
@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 test("without its header, the store is set aside, and everything later is delivered", {
-  timeout: 120_000,
+  timeout: 900_000,
 }, async () => {
   const damage = overwritten("store", "header garbage", () => 0, garbage(100, 1));
   const done = await rebuilt(build, world, receiver, reference, damage);
@@ -37,12 +37,12 @@ test("without its header, the store is set aside, and everything later is delive
   expect(done.lost).toBeLessThan(reference.spans.size / 2);
 });
 
-test("truncated, everything that is still in it is salvaged", { timeout: 120_000 }, async () => {
+test("truncated, everything that is still in it is salvaged", async () => {
   const done = await rebuilt(build, world, receiver, reference, truncated("store", 0.97));
   expect(done).toMatchObject({ problems: [], wasSetAside: true, forgotten: 0, lost: 0, added: 0 });
 });
 
-test("a commit that is missing in the log loses nothing", { timeout: 120_000 }, async () => {
+test("a commit that is missing in the log loses nothing", async () => {
   const kill = { step: "inbox.settle", occurrence: 12, when: "after", kind: "kill" } as const;
   const damage = overwritten("log", "zeroed", () => 0, Buffer.alloc(PAGE_BYTES));
   const done = await rebuilt(build, world, receiver, reference, damage, kill);

@@ -14,7 +14,7 @@ beforeAll(async () => {
     { source: "claude-code", name: "subagent" },
     { source: "codex", name: "basic" },
   ]);
-}, 120_000);
+});
 afterAll(() => campaign?.end());
 
 test("a drain passes every named step", () => {
@@ -26,7 +26,7 @@ test("a drain passes every named step", () => {
 /** New commit steps are tested here as well. */
 const TRIED = FAULT_POINTS.filter((step) => /^commit\.|\.send$|\.(set-aside|name-aside|claim|settle)$/.test(step));
 
-test("after a kill at a commit, a send or a move, the next drain continues", { timeout: 120_000 }, async () => {
+test("after a kill at a commit, a send or a move, the next drain continues", async () => {
   // Alternately before and after a step
   const faults = TRIED.map((step, i): Fault => {
     const times = campaign.trace.filter((passed) => passed === step).length;

@@ -12,7 +12,7 @@ beforeEach(() => {
 afterEach(() => world.remove());
 
 test("odd values in a payload of every agent, and of OpenHook, are converted or quarantined", {
-  timeout: 120_000,
+  timeout: 900_000,
 }, async () => {
   // All kinds of payloads: test/faults/long/input.faults.ts
   const tried = await tryOddValues("some");

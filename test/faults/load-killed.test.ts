@@ -3,7 +3,7 @@ import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { ensureBuilt, Machine } from "../support/program.ts";
 import { HOOKS, killAtRandom } from "./load-killed.ts";
 
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 let machine: Machine;
 beforeEach(() => {
   machine = new Machine();

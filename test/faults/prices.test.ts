@@ -26,7 +26,7 @@ beforeAll(async () => {
   build = new FaultBuild();
   world = new World(SESSIONS, { strangers: false });
   receiver = await startReceiver();
-}, 120_000);
+});
 afterAll(async () => {
   await receiver?.close();
   world?.remove();
@@ -72,7 +72,7 @@ async function filled(state: State) {
 }
 
 test("killed before and after each session that it prices, every call is priced and counted once", {
-  timeout: 120_000,
+  timeout: 900_000,
 }, async () => {
   const reference = await filled(await unpriced());
   const { sessions } = reference.figures;

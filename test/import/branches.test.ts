@@ -122,7 +122,7 @@ test("whatever branches the lines have, each turn counts for the branch of its l
     }),
     { numRuns: IS_WHOLE ? 16 : 3 },
   );
-}, 240_000);
+});
 
 test("a pull request belongs to the branch on which it was created, a ticket to the branch that names it", async () => {
   const of = newReplay();

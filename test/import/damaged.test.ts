@@ -149,7 +149,7 @@ describe("a store with flipped bits that SQLite does not detect", () => {
   });
 
   test("random flipped bits: no program crashes, and the store is usable in the end", {
-    timeout: 120_000,
+    timeout: 900_000,
   }, async () => {
     const { storePath } = at.places;
     const sound = readFileSync(storePath);

@@ -186,13 +186,13 @@ export function onlyEvent(sandbox: Pick<Sandbox, "inboxDir">): ParsedFile & { re
   return file;
 }
 
-/** Waits until a check holds; fails after 10 s. */
+/** Waits until a check holds; fails after two minutes. */
 export async function until<T>(check: () => T | undefined): Promise<T> {
-  const deadlineMs = performance.now() + 10_000;
+  const deadlineMs = performance.now() + 120_000;
   for (;;) {
     const result = check();
     if (result !== undefined) return result;
-    if (performance.now() > deadlineMs) throw new Error("waited 10 s without success");
+    if (performance.now() > deadlineMs) throw new Error("waited 2 min without success");
     await new Promise((wake) => setTimeout(wake, 20));
   }
 }

@@ -118,7 +118,7 @@ test("any session: subagents in subagents, without a call, after a resumption; u
     }),
     { numRuns: runs(40) },
   );
-}, 300_000);
+});
 
 // --- internal ---
 

@@ -92,7 +92,7 @@ describe("git's format", () => {
   });
 });
 
-test("a large file of nonsense is read in linear time", { timeout: 5_000 }, () => {
+test("a large file of nonsense is read in linear time", () => {
   const parts = ["[a]\nb = c\n", "\\\n", '[a]\nb = "', "# ", "[a", " "];
   const counts = parts.map((one) => parseGitConfig(`[a]\nb = ${one.repeat(100_000)}`)?.length);
   expect(counts).toEqual([100_001, 1, undefined, 1, 1, 1]);

@@ -25,7 +25,7 @@ beforeAll(async () => {
   const path = join(folder, "sbom.cdx.json");
   execFileSync(process.execPath, [join(ROOT, "scripts", "sbom.mjs"), path], { cwd: folder });
   bill = JSON.parse(readFileSync(path, "utf8"));
-}, 60_000);
+});
 
 test("the bill of materials has what is bundled and installed, and nothing that only developers use", () => {
   expect(bill.bomFormat).toBe("CycloneDX");

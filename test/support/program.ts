@@ -62,7 +62,11 @@ export async function ensureBuilt(): Promise<void> {
 export const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
 /** Polls until the condition is true. @throws Error with `what` after the timeout */
-export async function until(what: string, isTrue: () => boolean | Promise<boolean>, timeoutMs = 20_000): Promise<void> {
+export async function until(
+  what: string,
+  isTrue: () => boolean | Promise<boolean>,
+  timeoutMs = 120_000,
+): Promise<void> {
   for (const endMs = Date.now() + timeoutMs; !(await isTrue()); await sleep(50)) {
     if (Date.now() > endMs) throw new Error(`not within ${timeoutMs} ms: ${what}`);
   }
@@ -132,7 +136,7 @@ export class Machine {
       await sleep(200);
       return this.running().length === 0;
     };
-    await until("every drain has ended", isQuiet, 30_000);
+    await until("every drain has ended", isQuiet);
   }
 
   async remove(): Promise<void> {
@@ -326,7 +330,7 @@ class Clock {
   }
 }
 
-const BUILD_MS = 60_000;
+const BUILD_MS = 600_000;
 const BUILD_LOCK = join(tmpdir(), `openhook-build-${Buffer.from(ROOT).toString("base64url").slice(-40)}`);
 
 const text = (chunks: readonly Buffer[]): string => Buffer.concat(chunks).toString("utf8");

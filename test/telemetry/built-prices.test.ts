@@ -15,7 +15,7 @@ const NOT_BUILT = new Set(["description", "extractors", "name", "price_comments"
 const USAGE = { input_tokens: 1_000, output_tokens: 100 };
 const OPTIONS = { timestamp: new Date(Date.UTC(2026, 9, 5, 12)) };
 
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 
 test("the built price table has the prices of its package", () => {
   const { priceFromTable } = require(join(ROOT, "dist", "lib", "read", "price-table.cjs")) as {

@@ -22,7 +22,7 @@ import { removeFolder } from "../support/remove.ts";
 
 let home = "";
 let stop = new AbortController();
-beforeAll(ensureBuilt, 120_000);
+beforeAll(ensureBuilt);
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "openhook-view-"));
   stop = new AbortController();

@@ -25,7 +25,7 @@ beforeAll(async () => {
   collect(home, join(ROOT, "dist"), [["claude-code", "nested-subagents"]]);
   drain(home, join(ROOT, "dist"));
   browser = await started;
-}, 120_000);
+});
 afterAll(async () => {
   await browser?.close();
   removeFolder(home);

@@ -21,7 +21,7 @@ let page: Page;
 beforeAll(async () => {
   await ensureBuilt();
   browser = await startChromium();
-}, 120_000);
+});
 afterAll(() => browser?.close());
 
 beforeEach(async () => {
@@ -41,7 +41,7 @@ afterEach(async () => {
   own.remove();
 });
 
-describe("a page that stays open", { timeout: 60_000 }, () => {
+describe("a page that stays open", () => {
   test("keeps shown sessions when newer ones appear above", async () => {
     const startMs = Date.now() - 1000 * MINUTE_MS;
     for (let n = 0; n < 130; n++) ensureSession(db, "acme", `old-${n}`, startMs + n * MINUTE_MS);

@@ -16,7 +16,7 @@ let browser: Browser;
 beforeAll(async () => {
   await ensureBuilt();
   browser = await startChromium();
-}, 240_000);
+});
 afterAll(async () => {
   stop.abort();
   await browser.close();

@@ -46,7 +46,7 @@ beforeAll(async () => {
   });
   link = await new Promise((done) => server.stdout?.once("data", (data: Buffer) => done(data.toString().trim())));
   browser = await started;
-}, 120_000);
+});
 
 afterAll(async () => {
   await browser?.close();
@@ -54,7 +54,7 @@ afterAll(async () => {
   if (home !== "") removeFolder(home);
 });
 
-describe("the page in Chromium", { timeout: 90_000 }, () => {
+describe("the page in Chromium", () => {
   test("home: cost of today and of the period, running sessions, what cost most, and files with the figures", async () => {
     await using look = await opened("#/home?range=all");
     const { page } = look;

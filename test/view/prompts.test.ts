@@ -130,7 +130,7 @@ test("the page asks again until it has all titles, though the store does not cha
   } finally {
     await browser.close();
   }
-}, 60_000);
+});
 
 test("other documents are left alone", async () => {
   const usage = { kind: "usage", rows: [] };

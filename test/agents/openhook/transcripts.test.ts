@@ -38,7 +38,7 @@ describe("a sender that this program does not know", () => {
       senders.end(name, path, `${name}-agent`);
     }
     await senders.drain();
-  }, 60_000);
+  });
   afterAll(() => senders.remove());
 
   test.each(cases)("%s: every figure", (name) => {

@@ -114,7 +114,7 @@ describe("a session whose transcript was named and not read", () => {
     } finally {
       db.close();
     }
-  }, 60_000);
+  });
 });
 
 test("a session that was opened and closed, whose transcript was never written, used nothing", async () => {
