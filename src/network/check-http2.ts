@@ -16,7 +16,7 @@ export async function http2Failure(
   url: URL,
   { proxy, tls, timeoutMs }: { readonly proxy?: HttpProxy; readonly tls: TlsFiles; readonly timeoutMs: number },
 ): Promise<NetworkFailure | undefined> {
-  const opened: Socket[] = [];
+  const opened: Opened = [];
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<NetworkFailure>((resolve) => {
     timer = setTimeout(
@@ -29,17 +29,20 @@ export async function http2Failure(
     return await Promise.race([tooLate, check(url, proxy, tls, opened)]);
   } finally {
     clearTimeout(timer);
-    for (const socket of opened) socket.destroy();
+    for (const one of opened) one.destroy();
   }
 }
 
 // --- internal ---
 
+/** What the check ends with. A request too: its proxy may answer when the time is over, and nobody would close that connection. */
+type Opened = { destroy(): unknown }[];
+
 async function check(
   url: URL,
   proxy: HttpProxy | undefined,
   tls: TlsFiles,
-  opened: Socket[],
+  opened: Opened,
 ): Promise<NetworkFailure | undefined> {
   try {
     const tunnel = proxy === undefined ? await openTcp(url, opened) : await openTunnel(url, proxy, opened);
@@ -55,7 +58,7 @@ async function check(
   }
 }
 
-function openTcp(url: URL, opened: Socket[]): Promise<Socket> {
+function openTcp(url: URL, opened: Opened): Promise<Socket> {
   const socket = connectTcp({ host: hostOf(url), port: portOf(url) });
   opened.push(socket);
   return new Promise((resolve, reject) => {
@@ -64,7 +67,7 @@ function openTcp(url: URL, opened: Socket[]): Promise<Socket> {
   });
 }
 
-function openTunnel(url: URL, proxy: HttpProxy, opened: Socket[]): Promise<Socket | NetworkFailure> {
+function openTunnel(url: URL, proxy: HttpProxy, opened: Opened): Promise<Socket | NetworkFailure> {
   const { username, password } = new URL(proxy.url);
   const target = `${url.hostname}:${portOf(url)}`;
   const userAndPassword = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
@@ -80,6 +83,7 @@ function openTunnel(url: URL, proxy: HttpProxy, opened: Socket[]): Promise<Socke
         }),
       },
     });
+    opened.push(request);
     request.on("connect", ({ statusCode = 0 }, socket) => {
       opened.push(socket);
       resolve(statusCode === 200 ? socket : refusalOfProxy(proxy, statusCode, target));
@@ -96,7 +100,7 @@ function openTunnel(url: URL, proxy: HttpProxy, opened: Socket[]): Promise<Socke
   });
 }
 
-function openTls(url: URL, socket: Socket, tls: TlsFiles, opened: Socket[]): Promise<TLSSocket> {
+function openTls(url: URL, socket: Socket, tls: TlsFiles, opened: Opened): Promise<TLSSocket> {
   const host = hostOf(url);
   // An address is no server name (RFC 6066); newer versions of Node refuse it
   const name = isIP(host) === 0 ? { servername: host } : {};

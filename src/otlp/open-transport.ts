@@ -1,5 +1,6 @@
 import { type HeaderReader, HeadersError } from "../model/headers.ts";
 import type { OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
+import { followConnections } from "../network/followed-connections.ts";
 import { systemAuthorities } from "../network/tls-files.ts";
 import { createGrpcTransport } from "./grpc-transport.ts";
 import { createHttpTransport } from "./http-transport.ts";
@@ -24,6 +25,7 @@ const unread: HeaderReader = async (settings) => {
 };
 
 function openTrusting(signal: OtlpSignal, settings: OtlpSignalSettings, options: TransportOptions): Transport {
+  const closeConnections = followConnections();
   let transport = create(signal, settings, options);
   const opened = [transport];
   let isExtended = settings.certificatePath !== undefined;
@@ -48,6 +50,7 @@ function openTrusting(signal: OtlpSignal, settings: OtlpSignalSettings, options:
     shutdown() {
       closed = true;
       for (const one of opened) one.shutdown();
+      closeConnections();
     },
   };
 }

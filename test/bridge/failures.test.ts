@@ -158,7 +158,7 @@ describe("failures", () => {
   });
 
   test("a command that hangs is killed, other commands and the export go on", async () => {
-    at().replay.env = { OPENHOOK_OTEL_BRIDGE_TIMEOUT_MS: "300" };
+    at().replay.env = { OPENHOOK_OTEL_BRIDGE_TIMEOUT_MS: "4000" };
     at().write([{ command: "sleep 60" }, { command: APPEND }]);
     await at().allow();
     at().putAll();
@@ -166,7 +166,7 @@ describe("failures", () => {
     expect(spans).toBeGreaterThan(0);
     expect(at().types()).toEqual(TYPES);
     expect(at().states()).toMatchObject([
-      { queued: TYPES.length, failures: 1, lastReason: "it took longer than 300 ms" },
+      { queued: TYPES.length, failures: 1, lastReason: "it took longer than 4000 ms" },
       { queued: 0, delivered: TYPES.length },
     ]);
   });

@@ -77,4 +77,4 @@ export class FaultBuild {
 // --- internal ---
 
 /** A drain waits for late lines for 2 s at most; 0.3 s is usual. */
-const HANGS_MS = 30_000;
+const HANGS_MS = 120_000;

@@ -361,7 +361,7 @@ describe.each(intakes())("$title", (intake) => {
 
   test("reads the payload from USER_PROMPT on request, without touching stdin", async () => {
     const prompt = '{"toolName":"fs_write","toolArgs":{},"text":"\\n %s $HOME"}';
-    const startMs = performance.now();
+    // Without a wait the end is known: "whole"
     for (const USER_PROMPT of [prompt, ""]) {
       const options = { keepOpen: true, env: { ...env(), USER_PROMPT } };
       const outcome = await run(hook({ payload: "variable", event: "preToolUse" }), options);
@@ -370,14 +370,13 @@ describe.each(intakes())("$title", (intake) => {
       expect(onlyEvent(sandbox).payload.toString()).toBe(USER_PROMPT);
       rmSync(sandbox.inboxDir, { recursive: true });
     }
-    expect(performance.now() - startMs).toBeLessThan(FIRST_BYTE_TIMEOUT_MS.empty);
   });
 
   test("uses USER_PROMPT if stdin stays silent, otherwise stdin", async () => {
     const USER_PROMPT = '{"toolName":"fs_write"}';
     const silent = await run(hook(), { keepOpen: true, env: { ...env(), USER_PROMPT } });
     expect(silent).toMatchObject(QUIET);
-    expect(silent.durationMs).toBeLessThan(FIRST_BYTE_TIMEOUT_MS.json + 1_500);
+    expect(silent.durationMs).toBeLessThan(READ_TIMEOUT_MS - 500);
     expect(onlyEvent(sandbox)).toMatchObject({ end: "whole" });
     expect(onlyEvent(sandbox).payload.toString()).toBe(USER_PROMPT);
     rmSync(sandbox.inboxDir, { recursive: true });
@@ -529,7 +528,7 @@ describe.each(shellIntakes())("$title, the shell's own traps", (intake) => {
         const limited = [...as, "prlimit", `--nproc=${processes}`, ...hook()] as const;
         const outcome = await run(limited, { input: PAYLOAD, env: { HOME: home, OPENHOOK_OTEL_HOME: home } });
         expect(outcome, String(processes)).toMatchObject({ code: 0, stderr: "" });
-        expect(outcome.durationMs, String(processes)).toBeLessThan(3_000);
+        expect(outcome.durationMs, String(processes)).toBeLessThan(READ_TIMEOUT_MS - 500);
       }
     });
   }

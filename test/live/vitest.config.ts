@@ -4,7 +4,8 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/live/*.live.ts"],
-    testTimeout: 180_000,
+    // Only against hanging
+    testTimeout: 900_000,
     hookTimeout: 900_000, // npm downloads the agents
     fileParallelism: false,
     reporters: ["verbose"],

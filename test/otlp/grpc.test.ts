@@ -29,7 +29,7 @@ async function started(options?: Parameters<typeof startGrpcReceiver>[0]): Promi
 }
 
 const settingsFor = (url: string, signal: Partial<OtlpSignalSettings>) => {
-  const { traces, metrics, ...rest } = otlpSettings({ url }, { protocol: "grpc", timeoutMs: 3000, ...signal });
+  const { traces, metrics, ...rest } = otlpSettings({ url }, { protocol: "grpc", timeoutMs: 30_000, ...signal });
   return { ...rest, ...(traces && { traces: { ...traces, url } }), ...(metrics && { metrics: { ...metrics, url } }) };
 };
 
@@ -217,12 +217,12 @@ describe("without an answer", () => {
       signal: abort.signal,
     });
     const sending = sender.sendSpans([spanRecord()]);
-    await vi.waitFor(() => expect(receiver.requests).toHaveLength(1));
+    await vi.waitFor(() => expect(receiver.requests).toHaveLength(1), 120_000);
     abort.abort();
     expect(await sending).toEqual(stopped);
     const other = createSender(settingsFor(receiver.url, { timeoutMs: 60_000 }), { version: "0.1.0" });
     const hanging = other.sendMetrics([sumPoint(1)]);
-    await vi.waitFor(() => expect(receiver.requests).toHaveLength(2));
+    await vi.waitFor(() => expect(receiver.requests).toHaveLength(2), 120_000);
     other.close();
     expect(await hanging).toEqual(stopped);
     expect(await other.sendSpans([spanRecord()])).toEqual(stopped);

@@ -32,7 +32,7 @@ async function started(
 }
 
 async function send(url: string, signal: Partial<OtlpSignalSettings> = {}, times = 1): Promise<ExportOutcome> {
-  const settings = otlpSettings({ url }, { certificatePath: certificates.ca.certPath, timeoutMs: 3000, ...signal });
+  const settings = otlpSettings({ url }, { certificatePath: certificates.ca.certPath, timeoutMs: 30_000, ...signal });
   const sender = createSender(settings, { version: "0.1.0" });
   let outcome = await sender.sendSpans([spanRecord()]);
   for (let sent = 1; sent < times; sent++) outcome = await sender.sendSpans([spanRecord()]);

@@ -17,15 +17,13 @@ describe.skipIf(collector === undefined || jaeger === undefined)("killed in the 
   beforeAll(async () => {
     chain = await startChain({ collector: collector ?? "", jaeger: jaeger ?? "", prometheus, oldPrometheus });
     team = await Team.at((await recordings()).filter((_, index) => index % 3 === 1));
-  }, 300_000);
+  });
   afterAll(async () => {
     team?.remove();
     await chain?.remove();
   });
 
-  test("the agent's Collector, the gateway and Jaeger, each three times: nothing is lost or duplicated", {
-    timeout: 240_000,
-  }, async () => {
+  test("the agent's Collector, the gateway and Jaeger, each three times: nothing is lost or duplicated", async () => {
     const victims = [chain.agent.server, chain.gateway.collector.server, chain.jaeger.server];
     let isOver = false;
     const killing = async (): Promise<void> => {

@@ -15,7 +15,7 @@ describe.skipIf(collector === undefined || jaeger === undefined)("over gRPC", ()
   beforeAll(async () => {
     chain = await startChain({ collector: collector ?? "", jaeger: jaeger ?? "", prometheus, oldPrometheus });
     team = await Team.at((await recordings()).filter((_, index) => index % 4 === 0));
-  }, 300_000);
+  });
   afterAll(async () => {
     team?.remove();
     await chain?.remove();

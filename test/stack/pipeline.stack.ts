@@ -18,7 +18,7 @@ describe.skipIf(collector === undefined || jaeger === undefined)("from the agent
     chain = await startChain({ collector: collector ?? "", jaeger: jaeger ?? "", prometheus, oldPrometheus });
     early = await Team.at(all.filter((_, index) => index % 2 === 0));
     late = await Team.at(all.filter((_, index) => index % 2 === 1));
-  }, 300_000);
+  });
   afterAll(async () => {
     for (const team of [early, late]) team?.remove();
     await chain?.remove();

@@ -32,7 +32,7 @@ describe.each(tools)("%s", (path) => {
     });
     expect(status, `${stdout}${stderr}`).toBe(0);
     expect(stdout.match(/SUCCESS/g)?.length).toBe(filesIn(join(RULES, "tests")).length);
-  }, 120_000);
+  });
 
   test("a change compares with the period of the same length before", () => {
     const folder = mkdtempSync(join(tmpdir(), "openhook-change-"));

@@ -6,8 +6,9 @@ export default defineConfig({
   root: fileURLToPath(new URL("../..", import.meta.url)),
   test: {
     include: ["test/stack/**/*.stack.ts"],
-    testTimeout: 300_000,
-    hookTimeout: 600_000,
+    // Only against hanging
+    testTimeout: 1_800_000,
+    hookTimeout: 1_800_000,
     maxWorkers: 2,
     reporters: ["verbose"],
   },

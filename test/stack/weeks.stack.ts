@@ -74,7 +74,7 @@ describe.skipIf(collectorPath === undefined || prometheusPath === undefined)("ov
       readyUrl: `http://127.0.0.1:${port.health}/`,
     });
     endpoint = `http://127.0.0.1:${port.otlp}`;
-  }, 300_000);
+  });
   afterAll(async () => {
     for (const one of machines) one.remove();
     await collector?.remove();

@@ -107,7 +107,7 @@ test("a process that is gone is not running, and the next holder learns what it 
 test.runIf(process.platform === "linux")("a stopped process is named, with what to do", async () => {
   const child = await reader("waiting", 100);
   child.kill("SIGSTOP");
-  await vi.waitFor(() => expect(runningHolder(lockOf(stateDir))?.isStopped).toBe(true));
+  await vi.waitFor(() => expect(runningHolder(lockOf(stateDir))?.isStopped).toBe(true), 120_000);
   expect(lockHolderText(stateDir, Date.now())).toContain(`kill -CONT ${child.pid}`);
 });
 
@@ -135,7 +135,7 @@ test("a query that does not return ends the process, which leaves the database's
   );
   expect(holderAt(lockOf(stateDir))).toMatchObject({ isHung: true, database: "/repo/.crush/crush.db" });
   // The descriptors that it shares are closed
-  await vi.waitFor(() => expect(readFileSync(join(stateDir, "restarted"), "utf8")).toBe("as before"));
+  await vi.waitFor(() => expect(readFileSync(join(stateDir, "restarted"), "utf8")).toBe("as before"), 120_000);
 });
 
 test("a silent holder is described as such, and a damaged file as nothing", () => {

@@ -86,7 +86,7 @@ function start(passMs = 0): Worker {
 const logged = (): string[] => (existsSync(log) ? readFileSync(log, "utf8").split("\n").slice(0, -1) : []);
 
 async function until(holds: () => boolean): Promise<void> {
-  const deadlineMs = Date.now() + 15_000;
+  const deadlineMs = Date.now() + 120_000;
   while (!holds()) {
     if (Date.now() > deadlineMs) throw new Error(`waited without success; the log says ${logged()}`);
     await new Promise((done) => setTimeout(done, 10));

@@ -89,6 +89,7 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
     "bash, zsh and fish in a terminal, with the built program; commands/completion.test.ts has what is completed",
   "test/e2e/containers.test.ts":
     "CI jobs, no network, and pid namespaces that end, with the built program; e2e/run.test.ts has `run`",
+  "test/e2e/silent-server.test.ts": "servers that never answer; otlp/send.test.ts has the outcomes",
   "test/e2e/proxy-exact.test.ts": "exactness through a proxy, with each protocol; otlp/proxy.test.ts has the outcomes",
   "test/e2e/grpc.test.ts": "OTLP over gRPC with the built program; otlp/grpc.test.ts has the outcomes",
   "test/e2e/package.test.ts":

@@ -75,7 +75,7 @@ describe("a page that stays open", () => {
     const writing = setInterval(() => ensureSession(db, "acme", `s-${n++}`, Date.now()), 200);
     try {
       await open("#/usage");
-      await page.locator(".filters").waitFor({ timeout: 15_000 });
+      await page.locator(".filters").waitFor();
       expect(most).toBe(1);
     } finally {
       clearInterval(writing);
@@ -103,7 +103,7 @@ describe("drains", () => {
     await new Promise((done) => setTimeout(done, 100));
     expect(drains).toBe(0);
     await open("#/sessions");
-    await expect.poll(() => drains, { timeout: 20_000 }).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => drains).toBeGreaterThanOrEqual(2);
     await page.evaluate(
       "Object.defineProperty(document, 'hidden', { value: true, configurable: true }), document.dispatchEvent(new Event('visibilitychange'))",
     );
@@ -117,7 +117,7 @@ describe("drains", () => {
     await page.evaluate("delete document.hidden, document.dispatchEvent(new Event('visibilitychange'))");
     await page.locator(".live.live").waitFor();
     await count(1);
-    await expect.poll(() => drains, { timeout: 20_000 }).toBeGreaterThan(before);
+    await expect.poll(() => drains).toBeGreaterThan(before);
   });
 
   test("never overlap, and closing waits for the running one", async () => {
@@ -160,4 +160,4 @@ async function open(hash: string): Promise<void> {
   await page.locator(".live.live").waitFor();
 }
 
-const count = (n: number) => expect.poll(() => page.locator(".sessions tbody tr").count(), { timeout: 20_000 }).toBe(n);
+const count = (n: number) => expect.poll(() => page.locator(".sessions tbody tr").count()).toBe(n);

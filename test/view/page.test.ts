@@ -597,7 +597,7 @@ interface Look {
 async function opened(hash = "", options: Parameters<Browser["newContext"]>[0] = {}): Promise<Look> {
   const context = await browser.newContext(options);
   // Other writers to the disk can delay a commit for long
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(120_000);
   const page = await context.newPage();
   const requests: string[] = [];
   const messages: string[] = [];
@@ -626,7 +626,7 @@ async function opened(hash = "", options: Parameters<Browser["newContext"]>[0] =
 }
 
 /** Retries until the condition holds. */
-const soon = <T>(look: () => T) => expect.poll(look, { timeout: 20_000 });
+const soon = <T>(look: () => T) => expect.poll(look);
 
 const count = (rows: { count(): Promise<number> }, n: number) => soon(() => rows.count()).toBe(n);
 

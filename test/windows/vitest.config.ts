@@ -5,8 +5,9 @@ export default defineConfig({
   test: {
     include: ["test/windows/*.windows.ts"],
     globalSetup: "test/windows/setup.ts",
-    testTimeout: 240_000,
-    hookTimeout: 300_000,
+    // Only against hanging
+    testTimeout: 1_200_000,
+    hookTimeout: 1_200_000,
     fileParallelism: false,
     reporters: ["verbose"],
     expect: { requireAssertions: true },
