@@ -153,22 +153,15 @@ const CYCLE_OF_TYPES: Files = {
   "src/otlp/planted-type-half.ts": `import type { Whole } from "./planted-type.ts";\nexport type Half = Whole[];\n`,
 };
 
-/** Four seconds on a machine that does nothing else. */
-const CRUISE_MS = 900_000;
-
 describe("who may import whom", () => {
-  test(
-    "src breaks no rule, and all of it was looked at",
-    () => {
-      const { violations, sources } = cruise(ROOT);
-      expect(violations).toEqual([]);
-      // Files that are copied into other programs' folders are not modules of the program
-      const modules = sources.filter((file) => !file.endsWith(".sh"));
-      // With an unknown version of TypeScript the tool checks no file and reports success
-      expect(modules).toEqual(filesBelow(join(ROOT, "src")).filter((file) => /\.(tsx?|cjs|js)$/.test(file)));
-    },
-    CRUISE_MS,
-  );
+  test("src breaks no rule, and all of it was looked at", () => {
+    const { violations, sources } = cruise(ROOT);
+    expect(violations).toEqual([]);
+    // Files that are copied into other programs' folders are not modules of the program
+    const modules = sources.filter((file) => !file.endsWith(".sh"));
+    // With an unknown version of TypeScript the tool checks no file and reports success
+    expect(modules).toEqual(filesBelow(join(ROOT, "src")).filter((file) => /\.(tsx?|cjs|js)$/.test(file)));
+  });
 
   describe("a planted violation is reported", () => {
     let copy = "";

@@ -35,7 +35,7 @@ export async function http2Failure(
 
 // --- internal ---
 
-/** What the check ends with. A request too: its proxy may answer when the time is over, and nobody would close that connection. */
+/** Is closed when the check is over. Requests for a tunnel too: a proxy that answers them later would open a connection that stays. */
 type Opened = { destroy(): unknown }[];
 
 async function check(

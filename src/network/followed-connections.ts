@@ -2,10 +2,10 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 
 /**
- * Follows the connections that this process opens while it sends. Libraries forget a connection whose proxy or server has not answered
- * its handshake when the time is over, and the process could not end before the other side closes it.
+ * Follows the connections that this process opens while it sends. A library that gives up a handshake without an answer can leave its
+ * connection open, and the process would run until the other side closes it.
  *
- * @returns ends the caller's share; the last one closes all that are still open
+ * @returns to be called when the caller has sent everything; the last caller closes the connections that are still open
  */
 export function followConnections(): () => void {
   if (users++ === 0) subscribe(CHANNEL, follow);

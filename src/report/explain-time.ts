@@ -36,21 +36,23 @@ export interface ToolTime {
  * @returns `undefined` for a session without any activity
  */
 export function timeSpent(view: SessionView): TimeSpent | undefined {
-  const segments = merged(view.segments.map((s) => [s.startMs, Math.max(s.startMs, s.endMs ?? s.lastActivityMs)]));
-  const [startMs, endMs] = [segments[0]?.[0], segments.at(-1)?.[1]];
-  if (startMs === undefined || endMs === undefined) return undefined;
   const turns = merged(view.turnList.map((turn) => [turn.startMs, turn.endMs]));
+  const subagents = merged(view.subagentList.map((subagent) => [subagent.startMs, subagent.endMs]));
+  const segments = view.segments.map((s): Interval => [s.startMs, Math.max(s.startMs, s.endMs ?? s.lastActivityMs)]);
+  // A subagent can go on after its part of the session has ended
+  const open = merged([...segments, ...turns, ...subagents]);
+  const [startMs, endMs] = [open[0]?.[0], open.at(-1)?.[1]];
+  if (startMs === undefined || endMs === undefined) return undefined;
   const calls = view.calls.filter(({ call }) => call.covers === undefined);
   const parts = { model: 0, tool: 0, held: 0, agent: 0, user: 0, away: 0 };
   const tools = new Map<string, { toolMs: number; heldMs: number; besideSubagentsMs: number }>();
-  const subagents = merged(view.subagentList.map((subagent) => [subagent.startMs, subagent.endMs]));
   let subagentMs = 0;
   for (const { fromMs, toMs, value } of criticalPath(startMs, endMs, worksOf(view))) {
     const ms = toMs - fromMs;
     if (value?.agentId !== undefined) subagentMs += ms;
     if (value === undefined) {
       const inTurnsMs = overlap(turns, fromMs, toMs);
-      const openMs = Math.max(inTurnsMs, overlap(segments, fromMs, toMs));
+      const openMs = overlap(open, fromMs, toMs);
       parts.agent += inTurnsMs;
       parts.user += openMs - inTurnsMs;
       parts.away += ms - openMs;

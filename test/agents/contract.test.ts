@@ -2,7 +2,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { allAgents, findAgent } from "../../src/agents/registry.ts";
 import { replyOf } from "../../src/agents/replies.ts";
@@ -14,6 +13,7 @@ import { TranscriptEntry } from "../../src/model/transcript.ts";
 import { type RecordedPayload, recordedPayloads } from "../session/recorded.ts";
 import { type DocumentedCall, intakeOf, linesOf, payloadOf } from "../support/documented.ts";
 import { locateAll } from "../support/located.ts";
+import fc from "../support/properties.ts";
 import { firstOf, IS_WHOLE, runs } from "../support/whole.ts";
 
 const CASES = dirname(fileURLToPath(import.meta.url));

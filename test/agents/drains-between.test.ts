@@ -26,9 +26,7 @@ afterEach(() => replay?.remove());
 
 describe.each(firstOf(firstRecordings(cases), 2))("$source $name", ({ agent, source, name, calls }) => {
   // Without transcripts, which would correct calls that were settled too early
-  test("hooks only: drains after the hooks give the result of one drain at the end", {
-    timeout: 900_000,
-  }, async () => {
+  test("hooks only: drains after the hooks give the result of one drain at the end", async () => {
     const totals = async (isEach: boolean) => {
       replay = new Replay(source, name, { withTranscripts: false });
       const step = Math.ceil(replay.calls.length / MAX_DRAINS);

@@ -1,7 +1,6 @@
 // One session in several files: a stub beside the conversation, or other lines in each, whichever was written or reported last.
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../src/model/merge.ts";
@@ -11,6 +10,7 @@ import { importInto } from "../import/run.ts";
 import { storedTotals } from "../import/totals.ts";
 import { clockAt } from "../support/clock.ts";
 import { locateAll } from "../support/located.ts";
+import fc from "../support/properties.ts";
 import { summaryOf } from "../support/summary.ts";
 import { firstOf } from "../support/whole.ts";
 

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { truncateContent } from "../../src/capture/truncate-content.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 const bytes = (text: string): number => Buffer.byteLength(text);

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { matchLines } from "../../src/changes/git/match-lines.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 describe("lines that are still in a later text", () => {

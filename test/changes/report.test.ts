@@ -1,5 +1,5 @@
 // Sums over commits and changes are the sums over sessions: to the nano-dollar, with subagents, open turns and several sessions
-import fc from "fast-check";
+
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { changeKey, commitKey, NO_BRANCH } from "../../src/model/change-facts.ts";
 import type { EntryOf } from "../../src/model/transcript.ts";
@@ -13,6 +13,7 @@ import { storedChanges, storedCommits } from "../../src/store/changes.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { addEntries } from "../../src/store/facts.ts";
 import { ensureSession } from "../../src/store/sessions.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { ACME, Work } from "./work.ts";
 

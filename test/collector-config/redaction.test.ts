@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -16,6 +15,7 @@ import { EMAIL_RULE, HOME_RULES, re2, SECRET_RULES } from "../../src/privacy/rul
 import { CONTENT_ATTRIBUTES } from "../../src/telemetry/attributes.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 const shipped = (name: string): string =>

@@ -17,7 +17,6 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import claudeInstaller from "../../src/agents/claude-code/installer.ts";
 import { isOurCommand } from "../../src/agents/shared/settings/settings.ts";
@@ -28,6 +27,7 @@ import { type Context, UserError } from "../../src/context.ts";
 import type { Agent, SettingsText } from "../../src/model/agent.ts";
 import { hookCommandOf } from "../../src/registration/hook-program.ts";
 import type { AgentLookup } from "../../src/registration/settings-edit.ts";
+import fc from "../support/properties.ts";
 import { hasShell } from "../support/shells.ts";
 import { runs } from "../support/whole.ts";
 

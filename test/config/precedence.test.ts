@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Setting } from "../../src/config/setting.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { at, makePlace, nest, put } from "./help.ts";
 

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { redactUrl } from "../../src/config/redact.ts";
+import fc from "../support/properties.ts";
 
 describe("redactUrl", () => {
   it.each([

@@ -292,9 +292,7 @@ onLinux("what is not known for certain leaves a session open", () => {
 onLinux("a drain that a hook started after a turn", () => {
   beforeAll(ensureBuilt);
 
-  test("ends the session of an agent that exits a moment later, without another hook", {
-    timeout: 900_000,
-  }, async () => {
+  test("ends the session of an agent that exits a moment later, without another hook", async () => {
     const { home, stateDir } = inbox.places;
     mkdirSync(stateDir, { recursive: true });
     const conf = join(home, "hook.conf");

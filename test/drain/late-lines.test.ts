@@ -27,21 +27,15 @@ const endedByProcess = (await allAgents())
 const cases = [...WITHOUT_PROMPT_IDS, ...endedByProcess];
 
 describe.skipIf(process.platform !== "linux")("transcript lines that arrive after the session's end", () => {
-  test.each(cases)(
-    "%s %s: turns, subagents, calls and sums are as with lines in time",
-    {
-      timeout: 900_000,
-    },
-    async (source, name) => {
-      const inTime = await replayed(source, name, []);
-      expect(inTime.strays).toEqual([]);
-      // Vibe's sums are in another file than its lines
-      for (const shares of source === "vibe" ? [[0]] : [[0], [0.3, 0.6], [0.8]]) {
-        replay?.remove();
-        expect(await replayed(source, name, shares), `lines read: ${shares}`).toEqual(inTime);
-      }
-    },
-  );
+  test.each(cases)("%s %s: turns, subagents, calls and sums are as with lines in time", async (source, name) => {
+    const inTime = await replayed(source, name, []);
+    expect(inTime.strays).toEqual([]);
+    // Vibe's sums are in another file than its lines
+    for (const shares of source === "vibe" ? [[0]] : [[0], [0.3, 0.6], [0.8]]) {
+      replay?.remove();
+      expect(await replayed(source, name, shares), `lines read: ${shares}`).toEqual(inTime);
+    }
+  });
 });
 
 // --- internal ---

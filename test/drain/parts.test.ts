@@ -1,10 +1,11 @@
 // Turns with many calls are settled in parts while they are open: spans and counters are those of a turn settled as a whole.
-import fc from "fast-check";
+
 import { afterEach, expect, test } from "vitest";
 import type { PartLimits } from "../../src/model/session.ts";
 import { counterValues } from "../../src/store/counters.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { MadeSession } from "../support/made-session.ts";
+import fc from "../support/properties.ts";
 import { countersAndRows } from "../support/summary.ts";
 import { runs } from "../support/whole.ts";
 

@@ -1,10 +1,11 @@
 // Answers whose last line comes after their turn is settled: counters, rows and spans agree, whatever was read in between.
-import fc from "fast-check";
+
 import { afterEach, expect, test } from "vitest";
 import type { SpanRecord } from "../../src/model/telemetry.ts";
 import { counterValues } from "../../src/store/counters.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { MadeSession } from "../support/made-session.ts";
+import fc from "../support/properties.ts";
 import { countersAndRows } from "../support/summary.ts";
 import { runs } from "../support/whole.ts";
 

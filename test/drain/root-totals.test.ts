@@ -1,12 +1,12 @@
 // The sums on the root spans of sessions equal the counters, and every parent is in its trace, whenever drains run and processes end.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import { clockAt } from "../support/clock.ts";
 import { hostHere } from "../support/host.ts";
 import { MadeSession } from "../support/made-session.ts";
+import fc from "../support/properties.ts";
 import { CASES, Replay } from "../support/replay.ts";
 import { sentRoots } from "../support/sent-roots.ts";
 import { firstRecordings } from "../support/whole.ts";

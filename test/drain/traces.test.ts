@@ -1,7 +1,8 @@
 // A span's parent is in the same trace, in whatever order parts are settled.
-import fc from "fast-check";
+
 import { afterEach, describe, expect, test } from "vitest";
 import { MadeSession } from "../support/made-session.ts";
+import fc from "../support/properties.ts";
 import { IS_WHOLE } from "../support/whole.ts";
 
 let session: MadeSession | undefined;

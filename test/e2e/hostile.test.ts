@@ -217,9 +217,7 @@ describe.concurrent.each(Object.entries(BROKEN))("a transcript that %s", (what, 
   });
 });
 
-test.concurrent("unreadable lines of a transcript affect no other line", {
-  timeout: 900_000,
-}, async ({ expect }) => {
+test.concurrent("unreadable lines of a transcript affect no other line", async ({ expect }) => {
   const machine = new Machine();
   try {
     const rubbish = [

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as semconv from "../../src/telemetry/semconv.ts";
 import { startReceiver } from "../receiver/receiver.ts";
 import { installPackage } from "../support/installed-package.ts";
@@ -22,8 +22,6 @@ import { removeFolder } from "../support/remove.ts";
 
 const { version: OLD }: { version: string } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 const NEW = "999.0.0";
-/** Each starts the program a dozen times. */
-vi.setConfig({ testTimeout: 180_000 });
 const HOUR_MS = 3_600_000;
 
 let folder: string;
@@ -178,9 +176,7 @@ describe("update and downgrade", () => {
     expect(run(programIn(OLD), "drain")).toMatchObject({ status: 0, stderr: "" });
   });
 
-  test("a process killed at any time leaves a version that runs, and its rest is removed", {
-    timeout: 900_000,
-  }, async () => {
+  test("a process killed at any time leaves a version that runs, and its rest is removed", async () => {
     enable(old);
     const unfinished = () => readdirSync(copies()).filter((name) => name.startsWith(".openhook-otel-"));
     for (const [index, afterMs] of [0, 30, 100].entries()) {

@@ -3,15 +3,13 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { installPackage } from "../support/installed-package.ts";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { removeFolder } from "../support/remove.ts";
 
 /** Mounts and other users need root, as in CI. */
 const isRoot = process.geteuid?.() === 0 && process.platform === "linux";
-/** It starts the program fifty times. */
-vi.setConfig({ testTimeout: 300_000 });
 
 let folder: string;
 beforeAll(async () => {

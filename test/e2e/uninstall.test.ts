@@ -2,13 +2,10 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { installPackage } from "../support/installed-package.ts";
 import { ensureBuilt, type Finished, Machine, RecordedAgent, registeredIn } from "../support/program.ts";
 import { removeFolder } from "../support/remove.ts";
-
-/** Each starts the program a dozen times. */
-vi.setConfig({ testTimeout: 180_000 });
 
 let folder: string;
 let program: string;

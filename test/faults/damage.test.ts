@@ -28,9 +28,7 @@ afterAll(async () => {
   build?.remove();
 });
 
-test("without its header, the store is set aside, and everything later is delivered", {
-  timeout: 900_000,
-}, async () => {
+test("without its header, the store is set aside, and everything later is delivered", async () => {
   const damage = overwritten("store", "header garbage", () => 0, garbage(100, 1));
   const done = await rebuilt(build, world, receiver, reference, damage);
   expect(done).toMatchObject({ problems: [], wasSetAside: true, tokens: { twice: 0 } });

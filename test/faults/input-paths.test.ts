@@ -108,9 +108,7 @@ const LED: Readonly<Record<string, (path: string) => readonly [string, RegExp]>>
   "a relative path": () => ["s.jsonl", /not an absolute path/],
 };
 
-test("paths that lead elsewhere are refused with a reason, and affect no other session", {
-  timeout: 900_000,
-}, async () => {
+test("paths that lead elsewhere are refused with a reason, and affect no other session", async () => {
   const expected: [string, string, RegExp][] = [];
   for (const [at, [what, lead]] of Object.entries(LED).entries()) {
     const [path, reason] = lead(join(projects, `s-${at}.jsonl`));
@@ -256,9 +254,7 @@ describe("folders of agents that were moved are read", () => {
   });
 });
 
-test("a FIFO in an agent's folder, under any name that its reader reads, blocks nothing", {
-  timeout: 900_000,
-}, async () => {
+test("a FIFO in an agent's folder, under any name that its reader reads, blocks nothing", async () => {
   for (const agent of await allAgents()) {
     const reader = (await agent.transcript?.())?.default;
     if (reader === undefined) continue;

@@ -11,9 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => world.remove());
 
-test("odd values in a payload of every agent, and of OpenHook, are converted or quarantined", {
-  timeout: 900_000,
-}, async () => {
+test("odd values in a payload of every agent, and of OpenHook, are converted or quarantined", async () => {
   // All kinds of payloads: test/faults/long/input.faults.ts
   const tried = await tryOddValues("some");
   expect(tried.inputs).toBeGreaterThan(1_000);

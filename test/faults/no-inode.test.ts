@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { placesOf } from "../../src/config/places.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { lostEvents } from "../../src/store/self.ts";
@@ -13,7 +13,6 @@ import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { type SmallDisk, smallDisk } from "./disk.ts";
 
 const INODES = 50;
-vi.setConfig({ testTimeout: 120_000 });
 const made = smallDisk(64 * 1024 * 1024, INODES);
 if (typeof made === "string") console.warn(`SKIPPED, a disk without inodes: ${made}`);
 else made.remove();

@@ -71,9 +71,7 @@ async function filled(state: State) {
   return { outcome: outcomeOf(state, receiver), figures: await figuresOf(state) };
 }
 
-test("killed before and after each session that it prices, every call is priced and counted once", {
-  timeout: 900_000,
-}, async () => {
+test("killed before and after each session that it prices, every call is priced and counted once", async () => {
   const reference = await filled(await unpriced());
   const { sessions } = reference.figures;
   expect(sessions.every(({ cost_usd, unpriced_calls }) => Number(cost_usd) > 0 && unpriced_calls === 0)).toBe(true);

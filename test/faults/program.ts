@@ -2,6 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { ROOT } from "../support/program.ts";
 import type { Fault } from "./fault.ts";
 import type { State } from "./world.ts";
@@ -47,7 +48,7 @@ export class FaultBuild {
     return new Promise((done, failed) => {
       const child = spawn(program, rest, {
         cwd: "/",
-        timeout: HANGS_MS,
+        timeout: PATIENCE_MS,
         stdio: ["ignore", "pipe", "pipe"],
         env: {
           ...state.env,
@@ -75,6 +76,3 @@ export class FaultBuild {
 }
 
 // --- internal ---
-
-/** A drain waits for late lines for 2 s at most; 0.3 s is usual. */
-const HANGS_MS = 120_000;

@@ -2,7 +2,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import type { Dimension } from "../../src/report/dimensions.ts";
@@ -12,6 +11,7 @@ import { counterValues } from "../../src/store/counters.ts";
 import { filesOf } from "../../src/store/database.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { clockAt } from "../support/clock.ts";
+import fc from "../support/properties.ts";
 import { Replay } from "../support/replay.ts";
 import { IS_WHOLE } from "../support/whole.ts";
 import { claudePath, claudeSession, sessionIdOf, writeLines } from "./claude.ts";

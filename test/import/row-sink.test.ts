@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cleanWith } from "../../src/import/clean-entries.ts";
 import { recordDigests } from "../../src/import/record-digests.ts";
@@ -7,6 +6,7 @@ import { mergeEntries } from "../../src/model/merge.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { redact } from "../../src/privacy/redact.ts";
 import { ENTRIES } from "../support/merging-entries.ts";
+import fc from "../support/properties.ts";
 import { rowsOf } from "../support/rows.ts";
 import { runs } from "../support/whole.ts";
 

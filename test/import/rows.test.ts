@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import reader from "../../src/agents/claude-code/transcript.ts";
 import { pack } from "../../src/import/pack.lazy.ts";
@@ -10,6 +9,7 @@ import { CALL_NUMBERS } from "../../src/model/packed.ts";
 import { compareBoth, MadeFiles, same } from "../support/both-sinks.ts";
 import { type MadeFile, madeSessions } from "../support/claude-lines.ts";
 import { locateAll } from "../support/located.ts";
+import fc from "../support/properties.ts";
 import { chosenRecordings, IS_WHOLE, runs } from "../support/whole.ts";
 import { type RecordedHome, recordedCases, recordedHome } from "./home.ts";
 

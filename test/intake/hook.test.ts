@@ -376,7 +376,7 @@ describe.each(intakes())("$title", (intake) => {
     const USER_PROMPT = '{"toolName":"fs_write"}';
     const silent = await run(hook(), { keepOpen: true, env: { ...env(), USER_PROMPT } });
     expect(silent).toMatchObject(QUIET);
-    expect(silent.durationMs).toBeLessThan(READ_TIMEOUT_MS - 500);
+    expect(silent.durationMs).toBeLessThan(FIRST_BYTE_TIMEOUT_MS.json + 1_500);
     expect(onlyEvent(sandbox)).toMatchObject({ end: "whole" });
     expect(onlyEvent(sandbox).payload.toString()).toBe(USER_PROMPT);
     rmSync(sandbox.inboxDir, { recursive: true });
@@ -528,7 +528,7 @@ describe.each(shellIntakes())("$title, the shell's own traps", (intake) => {
         const limited = [...as, "prlimit", `--nproc=${processes}`, ...hook()] as const;
         const outcome = await run(limited, { input: PAYLOAD, env: { HOME: home, OPENHOOK_OTEL_HOME: home } });
         expect(outcome, String(processes)).toMatchObject({ code: 0, stderr: "" });
-        expect(outcome.durationMs, String(processes)).toBeLessThan(READ_TIMEOUT_MS - 500);
+        expect(outcome.durationMs, String(processes)).toBeLessThan(3_000);
       }
     });
   }
@@ -581,9 +581,7 @@ describe("the two intakes", () => {
     await Promise.all(intakes().map(check));
   });
 
-  test("wait a moment if USER_PROMPT is empty, the full time if it is anything else", {
-    timeout: 900_000,
-  }, async () => {
+  test("wait a moment if USER_PROMPT is empty, the full time if it is anything else", async () => {
     const check = async (intake: ReturnType<typeof intakes>[number]) => {
       const own = makeSandbox();
       try {

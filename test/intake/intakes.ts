@@ -14,6 +14,7 @@ import { join, resolve } from "node:path";
 import { buildSync } from "esbuild";
 import { RECORDED_VARIABLES } from "../../src/agents/intake.const.ts";
 import { type ParsedFile, parseInboxFile } from "../../src/intake/inbox-file.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { removeFolder } from "../support/remove.ts";
 import { hasShell } from "../support/shells.ts";
 import { IS_WHOLE } from "../support/whole.ts";
@@ -188,11 +189,11 @@ export function onlyEvent(sandbox: Pick<Sandbox, "inboxDir">): ParsedFile & { re
 
 /** Waits until a check holds; fails after two minutes. */
 export async function until<T>(check: () => T | undefined): Promise<T> {
-  const deadlineMs = performance.now() + 120_000;
+  const deadlineMs = performance.now() + PATIENCE_MS;
   for (;;) {
     const result = check();
     if (result !== undefined) return result;
-    if (performance.now() > deadlineMs) throw new Error("waited 2 min without success");
+    if (performance.now() > deadlineMs) throw new Error(`not within ${PATIENCE_MS} ms`);
     await new Promise((wake) => setTimeout(wake, 20));
   }
 }

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeEvent, decodePayload, MAX_PARSED_BYTES } from "../../src/intake/payload.ts";
+import fc from "../support/properties.ts";
 
 describe("decodePayload", () => {
   const decode = (payload: string | Buffer) => decodePayload(Buffer.from(payload));

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import reader from "../../src/agents/claude-code/transcript.ts";
 import { decodePackedFacts, decodeTables, encodeTables } from "../../src/model/fact-columns.ts";
@@ -6,6 +5,7 @@ import { encodeFacts } from "../../src/model/facts.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { MadeFiles, readAsRows, same } from "../support/both-sinks.ts";
 import { madeSessions } from "../support/claude-lines.ts";
+import fc from "../support/properties.ts";
 import { rowsOf } from "../support/rows.ts";
 import { runs } from "../support/whole.ts";
 

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decodeFacts, encodeFacts } from "../../src/model/facts.ts";
 import { TranscriptEntry } from "../../src/model/transcript.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 /** A few repeated texts, and arbitrary ones. */

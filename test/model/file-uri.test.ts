@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fileUriOf, isAbsolutePath, pathOfFileUri } from "../../src/model/file-uri.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 describe("a directory as a URI", () => {

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { excessOf, limitsFor } from "../../src/model/json-limits.ts";
 import { withoutLargeValues } from "../../src/model/shrink.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 const LIMITS = { bytes: 10_000, values: 50 };

@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { mergeEntries } from "../../src/model/merge.ts";
 import { type EntryOf, TranscriptEntry } from "../../src/model/transcript.ts";
 import { ENTRIES } from "../support/merging-entries.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 const PROPERTY = { numRuns: runs(400) };

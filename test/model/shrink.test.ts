@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { shrinkJson } from "../../src/model/shrink.ts";
+import fc from "../support/properties.ts";
 
 const MAX = 12;
 

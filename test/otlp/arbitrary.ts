@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import type { Attributes, MetricPoint, MetricShape, SpanRecord } from "../../src/model/telemetry.ts";
+import fc from "../support/properties.ts";
 
 // Values that OTLP can represent: an int64 has no negative zero, text is well formed
 const text = fc.string({ unit: "binary", maxLength: 30 });

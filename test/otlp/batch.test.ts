@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { estimatedBytes, halves, intoRequests } from "../../src/otlp/batch.ts";
+import fc from "../support/properties.ts";
 import { spanRecord } from "./records.ts";
 
 const sizes = fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 60 });

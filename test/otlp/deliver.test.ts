@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ExportOutcome, OtlpSignalSettings } from "../../src/model/settings.ts";
 import type { MetricPoint, SpanRecord } from "../../src/model/telemetry.ts";
@@ -14,6 +13,7 @@ import {
 import { createSender } from "../../src/otlp/send.lazy.ts";
 import { type Behaviour, type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { spanRecord, sumPoint } from "./records.ts";
 

@@ -6,6 +6,7 @@ import { startGrpcReceiver, statusBytes } from "../receiver/grpc-receiver.ts";
 import { type Receiver, type ReceiverOptions, type Reply, startReceiver } from "../receiver/receiver.ts";
 import { useCertificates } from "../support/certificates.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { startProxy, type TestProxy } from "../support/proxy.ts";
 import { spanRecord, sumPoint } from "./records.ts";
 
@@ -217,12 +218,12 @@ describe("without an answer", () => {
       signal: abort.signal,
     });
     const sending = sender.sendSpans([spanRecord()]);
-    await vi.waitFor(() => expect(receiver.requests).toHaveLength(1), 120_000);
+    await vi.waitFor(() => expect(receiver.requests).toHaveLength(1), PATIENCE_MS);
     abort.abort();
     expect(await sending).toEqual(stopped);
     const other = createSender(settingsFor(receiver.url, { timeoutMs: 60_000 }), { version: "0.1.0" });
     const hanging = other.sendMetrics([sumPoint(1)]);
-    await vi.waitFor(() => expect(receiver.requests).toHaveLength(2), 120_000);
+    await vi.waitFor(() => expect(receiver.requests).toHaveLength(2), PATIENCE_MS);
     other.close();
     expect(await hanging).toEqual(stopped);
     expect(await other.sendSpans([spanRecord()])).toEqual(stopped);

@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { OtlpSignalSettings } from "../../src/model/settings.ts";
 import { failureWithoutError, networkFailure } from "../../src/network/network-reason.ts";
 import { shownUrl } from "../../src/network/shown-url.ts";
 import { withoutSecrets } from "../../src/otlp/secrets.ts";
+import fc from "../support/properties.ts";
 
 const URL_SHOWN = "https://collector.example:4318/v1/traces";
 const settings = (over: Partial<OtlpSignalSettings>): OtlpSignalSettings => ({

@@ -1,5 +1,5 @@
 // Every field of every record, sent in a real request and decoded by the receiver.
-import fc from "fast-check";
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Attributes, MetricPoint, SpanRecord } from "../../src/model/telemetry.ts";
 import { createSender, type Sender } from "../../src/otlp/send.lazy.ts";
@@ -12,6 +12,7 @@ import {
   startReceiver,
 } from "../receiver/receiver.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import * as arbitrary from "./arbitrary.ts";
 import { COST, DURATION, spanRecord, sumPoint } from "./records.ts";

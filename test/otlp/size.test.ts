@@ -1,10 +1,10 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ExportOutcome } from "../../src/model/settings.ts";
 import type { MetricPoint, SpanRecord } from "../../src/model/telemetry.ts";
 import { estimatedBytes } from "../../src/otlp/batch.ts";
 import { type Delivery, type DeliveryBounds, deliverMetrics, deliverSpans } from "../../src/otlp/deliver.ts";
 import { mayBeTooLarge } from "../../src/otlp/tally.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { spanRecord, sumPoint } from "./records.ts";
 

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { toHrTime } from "../../src/otlp/time.ts";
+import fc from "../support/properties.ts";
 
 test.each([
   [1_760_000_000_000, [1_760_000_000, 0]],

@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import fc from "fast-check";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   MAX_ATTRIBUTES,
@@ -17,6 +16,7 @@ import type { DrainOptions } from "../../src/pipeline.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
+import fc from "../support/properties.ts";
 import { makeUnreadable } from "../support/unreadable.ts";
 import { runs } from "../support/whole.ts";
 

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { truncateContent } from "../../src/capture/truncate-content.ts";
 import { MAX_SCANNED, redact, redactorOf } from "../../src/privacy/redact.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { FAMILIES, newSeed, randomText, SETTINGS_OF_A_SECRET } from "./secrets.ts";
 

@@ -1,10 +1,10 @@
-import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { describe, expect, test } from "vitest";
 import { ruleProblem } from "../../src/model/redaction.ts";
 import { redactorOf } from "../../src/privacy/redact.ts";
 import { EMAIL_RULE, HOME_RULES, type Rule, re2, SECRET_RULES } from "../../src/privacy/rules.ts";
 import { RuleError, userRuleFinders } from "../../src/privacy/user-rules.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { FAMILIES, newSeed, SETTINGS_OF_A_SECRET } from "./secrets.ts";
 

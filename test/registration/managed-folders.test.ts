@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   FOLDERS_RECORD,
@@ -9,6 +8,7 @@ import {
   recordFolders,
   removeMadeFolders,
 } from "../../src/registration/managed-folders.ts";
+import fc from "../support/properties.ts";
 import { removeFolder } from "../support/remove.ts";
 import { runs } from "../support/whole.ts";
 

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import type { RateLimit } from "../../src/model/rate-limit.ts";
@@ -7,6 +6,7 @@ import { usage } from "../../src/report/usage.ts";
 import { addFigures, type CallFigures } from "../../src/report/usage-facts.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { importInto } from "../import/run.ts";
+import fc from "../support/properties.ts";
 import { Replay } from "../support/replay.ts";
 import { runs } from "../support/whole.ts";
 import { filledStore } from "./filled.ts";

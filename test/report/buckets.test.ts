@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   bucketsBetween,
@@ -9,6 +8,7 @@ import {
   startOfDay,
 } from "../../src/report/buckets.ts";
 import { TIME_UNITS } from "../../src/report/dimensions.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 const at = (iso: string): number => Date.parse(iso);

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { criticalPath, type Work } from "../../src/report/critical-path.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 const work = (value: string, startMs: number, endMs: number, isHost = false): Work<string> => ({

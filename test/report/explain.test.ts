@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import { NO_CALLS, sumOfCalls } from "../../src/model/call-sums.ts";
@@ -15,6 +14,7 @@ import { openDatabase } from "../../src/store/database.ts";
 import { recentSessions } from "../../src/store/queries.ts";
 import { importInto } from "../import/run.ts";
 import { clockAt } from "../support/clock.ts";
+import fc from "../support/properties.ts";
 import { Replay } from "../support/replay.ts";
 import { firstOf, runs } from "../support/whole.ts";
 import { RECORDED, type Recorded } from "./filled.ts";

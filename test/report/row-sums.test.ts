@@ -1,7 +1,6 @@
 // The rows of one level add up to the row above, up to the report: on the page, in `show`, in `explain`, in exported files.
 
 import { rmSync } from "node:fs";
-import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import { explain } from "../../src/report/explain.ts";
@@ -21,6 +20,7 @@ import { recordedCases, recordedHome } from "../import/home.ts";
 import { importInto } from "../import/run.ts";
 import { clockAt } from "../support/clock.ts";
 import { MadeSession } from "../support/made-session.ts";
+import fc from "../support/properties.ts";
 import { chosenRecordings, runs } from "../support/whole.ts";
 
 const agents = await allAgents();
@@ -66,6 +66,15 @@ const steps = fc.array(
   ),
   { minLength: 4, maxLength: 30 },
 );
+
+/** A subagent answers after the part of the session that it belongs to has ended. */
+const SUBAGENT_GOES_ON: typeof steps extends fc.Arbitrary<infer All> ? All : never = [
+  { do: "subagent", by: 0, named: false },
+  { do: "subagent", by: 3, named: false },
+  { do: "resume", ends: false },
+  { do: "answer", by: 1, output: 0, model: "claude-sonnet-4-5-20250929" },
+  { do: "drain" },
+];
 
 test("any session: subagents in subagents, without a call, after a resumption; unknown prices; revised answers", async () => {
   await fc.assert(
@@ -116,7 +125,7 @@ test("any session: subagents in subagents, without a call, after a resumption; u
       expectSums(session.storePath, traceScope);
       made.pop()?.remove();
     }),
-    { numRuns: runs(40) },
+    { numRuns: runs(40), examples: [[SUBAGENT_GOES_ON, "session"]] },
   );
 });
 

@@ -1,13 +1,13 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { bucketsOf, offsetsBetween } from "../../src/report/buckets.ts";
 import { TIME_UNITS } from "../../src/report/dimensions.ts";
 import { usage } from "../../src/report/usage.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { ensureSession, updateSession } from "../../src/store/sessions.ts";
+import fc from "../support/properties.ts";
 import { removeFolder } from "../support/remove.ts";
 import { runs } from "../support/whole.ts";
 

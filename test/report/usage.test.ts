@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import { loadConfig } from "../../src/config/load.ts";
@@ -13,6 +12,7 @@ import { spanSettings } from "../../src/sessions/span-settings.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { recentSessions } from "../../src/store/queries.ts";
 import { clockAt } from "../support/clock.ts";
+import fc from "../support/properties.ts";
 import { Replay } from "../support/replay.ts";
 import { runs } from "../support/whole.ts";
 import { filledStore } from "./filled.ts";

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type RateLimit, WINDOW_MS } from "../../src/model/rate-limit.ts";
 import { type LimitWindow, reportedWindows, windowsOf } from "../../src/report/blocks/windows.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 const at = (text: string): number => Date.parse(`2026-11-21T${text}Z`);

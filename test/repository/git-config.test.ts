@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseGitConfig } from "../../src/repository/git-config.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 /** What git itself reads, as `section.subsection.key` and value; `undefined` if it refuses the file. */

@@ -1,10 +1,10 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Event, Extras } from "../../src/model/event.ts";
 import type { SettledCall } from "../../src/model/session.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { assignCallIds, withoutGivenId } from "../../src/session/assign-call-ids.ts";
 import { type PairedTool, pairTools } from "../../src/session/pair.ts";
+import fc from "../support/properties.ts";
 import {
   batch,
   NOON_MS,

@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Event, extrasOf } from "../../src/model/event.ts";
 import { NOTHING_SETTLED, type Session, type SessionContext, type SessionInput } from "../../src/model/session.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { buildSession } from "../../src/session/build.ts";
+import fc from "../support/properties.ts";
 import {
   batch,
   ended,

@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Event } from "../../src/model/event.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { pairTools } from "../../src/session/pair.ts";
+import fc from "../support/properties.ts";
 import { batch, NOON_MS, resulted, toolEnded, toolStarted, used } from "./events.ts";
 
 describe("pairTools, one call", () => {

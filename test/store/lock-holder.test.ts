@@ -1,4 +1,5 @@
 // Who holds the drain's lock, and what it does.
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,6 +16,7 @@ import {
   lockOf,
   runningHolder,
 } from "../../src/store/lock-holder.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
@@ -107,7 +109,7 @@ test("a process that is gone is not running, and the next holder learns what it 
 test.runIf(process.platform === "linux")("a stopped process is named, with what to do", async () => {
   const child = await reader("waiting", 100);
   child.kill("SIGSTOP");
-  await vi.waitFor(() => expect(runningHolder(lockOf(stateDir))?.isStopped).toBe(true), 120_000);
+  await vi.waitFor(() => expect(runningHolder(lockOf(stateDir))?.isStopped).toBe(true), PATIENCE_MS);
   expect(lockHolderText(stateDir, Date.now())).toContain(`kill -CONT ${child.pid}`);
 });
 
@@ -135,7 +137,7 @@ test("a query that does not return ends the process, which leaves the database's
   );
   expect(holderAt(lockOf(stateDir))).toMatchObject({ isHung: true, database: "/repo/.crush/crush.db" });
   // The descriptors that it shares are closed
-  await vi.waitFor(() => expect(readFileSync(join(stateDir, "restarted"), "utf8")).toBe("as before"), 120_000);
+  await vi.waitFor(() => expect(readFileSync(join(stateDir, "restarted"), "utf8")).toBe("as before"), PATIENCE_MS);
 });
 
 test("a silent holder is described as such, and a damaged file as nothing", () => {

@@ -7,6 +7,7 @@ import { build } from "esbuild";
 import Libsql from "libsql";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { withDrainLock } from "../../src/store/lock.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
 
@@ -86,7 +87,7 @@ function start(passMs = 0): Worker {
 const logged = (): string[] => (existsSync(log) ? readFileSync(log, "utf8").split("\n").slice(0, -1) : []);
 
 async function until(holds: () => boolean): Promise<void> {
-  const deadlineMs = Date.now() + 120_000;
+  const deadlineMs = Date.now() + PATIENCE_MS;
   while (!holds()) {
     if (Date.now() > deadlineMs) throw new Error(`waited without success; the log says ${logged()}`);
     await new Promise((done) => setTimeout(done, 10));

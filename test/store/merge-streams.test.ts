@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Attributes, MetricShape } from "../../src/model/telemetry.ts";
 import { MAX_OVERFLOW_SERIES, MAX_SERIES } from "../../src/store/cardinality.ts";
@@ -7,6 +6,7 @@ import type { Database } from "../../src/store/database.ts";
 import { changeInstance } from "../../src/store/instance.ts";
 import { mergeStreams } from "../../src/store/merge-streams.ts";
 import { markSent, pendingStreams } from "../../src/store/pending-streams.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { temporaryStores } from "./temporary.ts";
 

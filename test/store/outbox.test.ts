@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Database } from "../../src/store/database.ts";
 import {
@@ -13,6 +12,7 @@ import {
 } from "../../src/store/outbox.ts";
 import { ensureSession } from "../../src/store/sessions.ts";
 import { spanRecord } from "../otlp/records.ts";
+import fc from "../support/properties.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();

@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { expect } from "vitest";
 import { counterValues } from "../../src/store/counters.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { prunableSessions, pruneSession } from "../../src/store/prune.ts";
 import { clockAt } from "../support/clock.ts";
+import fc from "../support/properties.ts";
 import { type RecordedCall, Replay } from "../support/replay.ts";
 
 export const ALL = Number.MAX_SAFE_INTEGER;

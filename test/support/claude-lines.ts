@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import fc from "./properties.ts";
 
 /** One file of a session, as bytes. */
 export interface MadeFile {

@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
+import fc from "./properties.ts";
 
 const count = fc.nat(3);
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined, freq: 2 });

@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Places, placesOf } from "../../src/config/places.ts";
+import { PATIENCE_MS } from "./patience.ts";
 import { removeFolder } from "./remove.ts";
 import type { RecordedCall } from "./replay.ts";
 
@@ -65,7 +66,7 @@ export const sleep = (ms: number): Promise<void> => new Promise((done) => setTim
 export async function until(
   what: string,
   isTrue: () => boolean | Promise<boolean>,
-  timeoutMs = 120_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<void> {
   for (const endMs = Date.now() + timeoutMs; !(await isTrue()); await sleep(50)) {
     if (Date.now() > endMs) throw new Error(`not within ${timeoutMs} ms: ${what}`);

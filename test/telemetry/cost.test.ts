@@ -1,11 +1,11 @@
 import { createRequire } from "node:module";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { defined } from "../../src/model/defined.ts";
 import { correctedUsage } from "../../src/model/limits.ts";
 import { type ModelCall, UNKNOWN_TIER } from "../../src/model/model-call.ts";
 import type { TokenUsage } from "../../src/model/transcript.ts";
 import { callPrice, PRICE_TABLE } from "../../src/telemetry/cost.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 const SONNET = "claude-sonnet-4-5-20250929";

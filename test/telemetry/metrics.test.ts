@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { defined } from "../../src/model/defined.ts";
 import type { ModelCall, PricedCall } from "../../src/model/model-call.ts";
@@ -9,6 +8,7 @@ import { callPrice } from "../../src/telemetry/cost.ts";
 import { modelCallRevision, runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { recordedSessions } from "../session/recorded.ts";
+import fc from "../support/properties.ts";
 import { endedSession } from "./records.ts";
 
 const sessions = await recordedSessions();

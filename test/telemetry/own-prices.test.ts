@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseOwnPrices } from "../../src/config/own-prices.lazy.ts";
 import { loadConfigAndPrices, usePrices } from "../../src/config/own-prices.ts";
@@ -10,6 +9,7 @@ import { setOwnPrices } from "../../src/model/own-prices.ts";
 import type { TokenUsage } from "../../src/model/transcript.ts";
 import { callPrice, costSource, describePrices, PRICE_TABLE, pricesOfModel } from "../../src/telemetry/cost.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
+import fc from "../support/properties.ts";
 import { Replay } from "../support/replay.ts";
 
 const OPUS = "claude-opus-4-8";

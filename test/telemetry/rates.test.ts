@@ -1,8 +1,8 @@
 import { calcPrice, findProvider } from "@pydantic/genai-prices";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Price, priceOf } from "../../src/model/price-list.ts";
 import { tableList } from "../../src/telemetry/rates.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 const PROVIDERS = ["anthropic", "openai", "google", "x-ai", "mistral", "aws", "perplexity"];

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { clip, widthOf } from "../../src/text/terminal.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 test.each([

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { unifiedDiff } from "../../src/text/diff.ts";
+import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
 const diff = (before: string | undefined, after: string | undefined) =>

@@ -8,6 +8,7 @@ import { changeKey, commitKey } from "../../src/model/change-facts.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { addEntries } from "../../src/store/facts.ts";
 import { ensureSession } from "../../src/store/sessions.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { removeFolder } from "../support/remove.ts";
 import { auditContrast, auditNames } from "./audit.mjs";
@@ -597,7 +598,7 @@ interface Look {
 async function opened(hash = "", options: Parameters<Browser["newContext"]>[0] = {}): Promise<Look> {
   const context = await browser.newContext(options);
   // Other writers to the disk can delay a commit for long
-  context.setDefaultTimeout(120_000);
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const requests: string[] = [];
   const messages: string[] = [];

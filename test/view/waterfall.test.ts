@@ -1,4 +1,3 @@
-import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { SpanRecord } from "../../src/model/telemetry.ts";
 import { callsOfSpans } from "../../src/report/waterfall/row-sums.ts";
@@ -18,6 +17,7 @@ import { findSpans } from "../../src/view/page/session/waterfall/find.ts";
 import { orderOf } from "../../src/view/page/session/waterfall/order.ts";
 import { nextFailed, rowOf, visibleRows } from "../../src/view/page/session/waterfall/visible-rows.ts";
 import { safeLines, safeText } from "../../src/view/page/text/safe-text.ts";
+import fc from "../support/properties.ts";
 
 const id = (n: number): string => n.toString(16).padStart(16, "0");
 

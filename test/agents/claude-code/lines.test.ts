@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type LineState, lineState } from "../../../src/agents/claude-code/line-context.ts";
 import { readLine } from "../../../src/agents/claude-code/lines.ts";
@@ -6,6 +5,7 @@ import { inputDigest } from "../../../src/agents/shared/payload/digest.ts";
 import type { JsonLine } from "../../../src/agents/shared/transcript/json-line.ts";
 import { limitEntries } from "../../../src/capture/limit-fields.ts";
 import { TranscriptEntry } from "../../../src/model/transcript.ts";
+import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";
 import { readWith, shortLine, wholeLine } from "../shared/line.ts";
 

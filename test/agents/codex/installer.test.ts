@@ -1,7 +1,6 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { parseTOML } from "toml-eslint-parser";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hookStates } from "../../../src/agents/codex/config.ts";
@@ -10,6 +9,7 @@ import { handlersOf, trustHash } from "../../../src/agents/codex/trust.ts";
 import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
 import { readToml } from "../../../src/agents/shared/settings/toml-reader.ts";
 import type { HookCommand, InstallTarget, SettingsText } from "../../../src/model/agent.ts";
+import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";
 
 const HOME = "/home/dev";

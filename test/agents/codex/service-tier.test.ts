@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import reader from "../../../src/agents/codex/transcript.ts";
 import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import type { TranscriptEntry } from "../../../src/model/transcript.ts";
+import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";
 
 const ID = "01a1fcbb-0000-7000-8000-000000000000";

@@ -11,7 +11,6 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "../../../src/agents/codex/transcript.ts";
 import { limitEntries } from "../../../src/capture/limit-fields.ts";
@@ -20,6 +19,7 @@ import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
 import type { Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
+import fc from "../../support/properties.ts";
 
 const CASES = dirname(fileURLToPath(import.meta.url));
 const ROOT = "01a1fca1-43d1-7dd2-8a64-c98c7c371885";

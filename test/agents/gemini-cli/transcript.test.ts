@@ -11,7 +11,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import reader from "../../../src/agents/gemini-cli/transcript.ts";
 import type { TranscriptFile } from "../../../src/model/agent.ts";
@@ -19,6 +18,7 @@ import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
 import { type EntryOf, type Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
+import fc from "../../support/properties.ts";
 import { CASES } from "../../support/replay.ts";
 import { runs } from "../../support/whole.ts";
 

@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import installer from "../../../src/agents/kimi/installer.ts";
 import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
 import { statementsOf } from "../../../src/agents/shared/settings/toml-statements.ts";
 import type { HookCommand, InstallTarget } from "../../../src/model/agent.ts";
+import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, drain }) => `/opt/openhook-otel/hook --drain ${drain} ${source}`;

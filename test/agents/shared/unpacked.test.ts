@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { unpacked } from "../../../src/agents/shared/transcript/unpacked.lazy.ts";
 import { packedUncompressed, packedZeros, SKIPPED } from "../../support/packed.ts";
+import fc from "../../support/properties.ts";
 import { CASES } from "../../support/replay.ts";
 import { runs } from "../../support/whole.ts";
 

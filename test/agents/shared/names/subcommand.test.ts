@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { subcommandOf } from "../../../../src/agents/shared/names/subcommand.ts";
+import fc from "../../../support/properties.ts";
 import { firstOf, runs } from "../../../support/whole.ts";
 import { setups } from "../../cli-wrapper/wrapped.ts";
 

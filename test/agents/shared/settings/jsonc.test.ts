@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { appendTo, parseDocument, plainOf, removeAt } from "../../../../src/agents/shared/settings/jsonc.ts";
+import fc from "../../../support/properties.ts";
 import { runs } from "../../../support/whole.ts";
 
 /** A list on several lines: elements with optional comments around them. */

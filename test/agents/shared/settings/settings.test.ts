@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { parse } from "jsonc-parser";
 import { describe, expect, it } from "vitest";
 import {
@@ -9,6 +8,7 @@ import {
   removeRegistrations,
   SettingsError,
 } from "../../../../src/agents/shared/settings/settings.ts";
+import fc from "../../../support/properties.ts";
 import { runs } from "../../../support/whole.ts";
 
 const HOOK = "[ ! -x ~/.local/share/openhook-otel/hook ]||exec ~/.local/share/openhook-otel/hook";

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type JsonlOptions, openJsonl } from "../../../../src/agents/shared/transcript/jsonl.ts";
+import fc from "../../../support/properties.ts";
 import { runs } from "../../../support/whole.ts";
 
 let dir = "";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MODULES } from "../../../../scripts/wasm.mjs";
 import { isCut, makeShortener } from "../../../../src/agents/shared/transcript/shorten.ts";
+import fc from "../../../support/properties.ts";
 import { runs } from "../../../support/whole.ts";
 
 const CAPACITY = 1 << 16;
