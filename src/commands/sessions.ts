@@ -13,11 +13,13 @@ import { sessionTable } from "#show/report/text/session-list.ts";
 import { namedAgent, unknownNameText } from "#show/report/text/unknown-name.ts";
 import { titleOf } from "#show/report/titles.ts";
 import { sessionCounts } from "#store/queries.ts";
+import type { SessionSort } from "#store/session-order.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import { sessionById } from "#store/sessions.ts";
 import { noStoreMessage } from "./no-store-message.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { planFilesOf, subscribed } from "./subscribed.ts";
+import { chosenSessions, SEARCH_ENDED } from "./search-sessions.ts";
 import { showsTitles, type TitlesOption, withPrompts } from "./titles.ts";
 import { printUnreadHere } from "./unread.ts";
 
@@ -28,6 +30,13 @@ export interface SessionsOptions extends RefreshOption, TitlesOption {
   readonly all?: boolean;
   readonly agent?: string;
   readonly repository?: string;
+  /** Only sessions that used this model, or called this tool. */
+  readonly model?: string;
+  readonly tool?: string;
+  /** Only sessions that contain this text, also in prompts, calls and answers. */
+  readonly search?: string;
+  /** @default time */
+  readonly sort?: SessionSort;
   /** Ages or times. */
   readonly since?: string;
   readonly until?: string;
@@ -54,12 +63,15 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
     ...(untilMs !== undefined && { untilMs }),
   };
   const { behind, agents, loaded } = await refreshed(options, context);
+  const chosen = await chosenSessions(options, wanted, { agents, loaded }, context);
   const read = withOpenStore(context, (db) => {
     const named: typeof wanted & { readonly agent?: string } = { ...wanted, ...namedAgent(agent, agents, db) };
-    const { ids, total } = sessionsAsked(db, named, limit);
+    const { ids, total } = chosen ?? sessionsAsked(db, named, limit);
     const listed = ids.map((id) => {
       const summary = summarise(db, sessionById(db, id), { agents });
-      return { ...summary, title: !json && showsTitles(options, loaded) ? titleOf(db, summary) : undefined };
+      const title = !json && showsTitles(options, loaded) ? titleOf(db, summary) : undefined;
+      const line = chosen?.lines.get(id);
+      return { ...summary, title: title === undefined || line === undefined ? title : { ...title, prompt: line } };
     });
     const sources = listed.map(({ stored }) => stored.source);
     return {
@@ -76,7 +88,8 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
   const listed = (read?.listed ?? []).map((one) => ({ ...one, ...subscriptionMark(one.stored, subscriptions) }));
   if (json) context.stdout.write(`${JSON.stringify(listed.map(summaryJson))}\n`);
   else if (read === undefined || listed.length === 0) {
-    const isFiltered = behind === undefined && read !== undefined && Object.keys(wanted).length > 1;
+    const isFiltered =
+      behind === undefined && read !== undefined && (chosen !== undefined || Object.keys(wanted).length > 1);
     context.stdout.write(`${isFiltered ? (read.unknown ?? noneMatches()) : await noStoreMessage(context, behind)}\n`);
   } else {
     const isForProgram = context.stdout.isTTY !== true && !context.env["COLUMNS"];
@@ -87,6 +100,7 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
     const names = [...new Set(known.map(({ stored }) => stored.source))];
     if (names.length > 0) context.stdout.write(`${listPriceNote(names)}\n`);
     if (read.more > 0) context.stdout.write(`${read.more} more: --limit ${limit + read.more}\n`);
+    if (chosen?.isWhole === false) context.stdout.write(`${SEARCH_ENDED}\n`);
   }
   if (!json) await printUnreadHere({ agents, loaded }, context, source);
   return 0;

@@ -2,19 +2,24 @@ import { envelopeLines } from "#collect/convert/envelopes.ts";
 import { movedRootsOf } from "#collect/transcripts/transcript-roots.ts";
 import type { Context } from "#config/context.ts";
 import { UserError } from "#kit/errors.ts";
+import { suggest } from "#kit/suggest.ts";
 import { printLines } from "#kit/text/ascii.ts";
+import { plural } from "#kit/text/figures.ts";
 import { terminalOf, writeLines } from "#kit/text/terminal.ts";
 import { jsonParts } from "#show/report/session-json.ts";
-import { viewOf } from "#show/report/session-view.ts";
+import { type SessionView, viewOf } from "#show/report/session-view.ts";
+import { linesOfSpans } from "#show/report/story.ts";
 import { sessionLines } from "#show/report/text/session.ts";
 import { transcriptJson, transcriptText } from "#show/report/text/unread.ts";
 import { titleOf, titleText } from "#show/report/titles.ts";
+import { MAX_OPEN_SPANS } from "#show/report/waterfall/fold.ts";
 import type { Database } from "#store/database.ts";
 import { chosenSession, isNewest } from "#store/sessions/find-session.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import { knownFactsOf } from "#store/sessions/read-session.ts";
 import { spanSettings } from "#store/sessions/span-settings.ts";
-import { sessionById } from "#store/sessions.ts";
+import { type StoredSession, sessionById } from "#store/sessions.ts";
+import { linesOf } from "./content.ts";
 import { noStoreMessage } from "./no-store-message.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { changeInsteadOfSession, showChange } from "./show-change.ts";
@@ -27,6 +32,10 @@ export interface ShowOptions extends RefreshOption, TitlesOption {
   readonly json: boolean;
   /** The session's OpenHook envelopes, one JSON line each. */
   readonly envelopes: boolean;
+  /** Every span, also of a long session. @default false */
+  readonly all?: boolean;
+  /** Number of a turn: only this one. @default the whole session */
+  readonly turn?: number | undefined;
 }
 
 /**
@@ -67,13 +76,32 @@ export async function show(session: string | undefined, options: ShowOptions, co
     });
     return 0;
   }
-  // The prompt is read from the agent's file, which takes a moment; the store stays closed meanwhile
+  // Prompts and calls are read from the agent's files, which takes a moment; the store stays closed meanwhile
   const [titled = found] = await withPrompts([found], { agents, loaded, movedRoots: () => found.moved }, context);
+  const lines = await linesOf(found.stored, { agents, loaded, moved: found.moved }, context);
   const heading = titled.title === undefined ? "" : titleText(titled.title);
   const idle = { nowMs: context.now(), idleTimeoutMs: loaded.config.session.idleTimeoutMs };
   withOpenStore(context, (db) => {
-    const texts = { agents, idle, heading, transcript: transcriptText(transcript) };
-    printLines(context, sessionLines(db, viewIn(db), texts, terminalOf(context)));
+    const view = viewIn(db);
+    const { turn } = options;
+    if (turn !== undefined && turn > view.turns)
+      throw new UserError("E_USAGE", `the session has ${plural(view.turns, "turn")}, there is no turn ${turn}`);
+    const isLong = options.all !== true && spanCount(view) > MAX_OPEN_SPANS;
+    const rowsShown = turn !== undefined ? { turn } : isLong ? ("turns" as const) : ("all" as const);
+    const content = linesOfSpans(view, lines);
+    const texts = { agents, idle, heading, transcript: transcriptText(transcript), lines: content, rowsShown };
+    printLines(context, sessionLines(db, view, texts, terminalOf(context)));
+    if (rowsShown === "turns") context.stdout.write(`\n${foldedText(found.stored)}\n`);
   });
   return 0;
+}
+
+// --- internal ---
+
+const spanCount = ({ turnList, subagentList, calls, toolCalls }: SessionView): number =>
+  turnList.length + subagentList.length + calls.length + toolCalls.length;
+
+function foldedText({ sessionId }: StoredSession): string {
+  const one = suggest(`show ${sessionId} 1`);
+  return `Turns are closed, because the session is long. One turn: ${one}; everything: ${suggest(`show ${sessionId} --all`)}`;
 }

@@ -14,7 +14,7 @@ export interface TitlesOption {
 }
 
 export const showsTitles = ({ titles }: TitlesOption, { config }: LoadedConfig): boolean =>
-  titles === true && config.display.titles;
+  titles === true && config.display.titles && config.display.content === "on";
 
 /**
  * Adds first prompt lines to titles, as far as the agents' files can be read with 200 ms of processor time and within a second; other

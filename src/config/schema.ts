@@ -263,6 +263,12 @@ export const Config = z.strictObject({
         .describe(
           "Whether lists of sessions show a title. Its first prompt line is read from the agent's own file, never stored or sent.",
         ),
+      content: z
+        .enum(["on", "off"])
+        .default("on")
+        .describe(
+          "Whether show, explain and the page read prompts, commands and answers from the agents' own files while you look; never stored or sent. off: no titles from prompts either.",
+        ),
       pager: z
         .boolean()
         .default(true)

@@ -6,6 +6,7 @@ import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import type { ReadOptions, TranscriptReader } from "#core/model/transcript-reader.ts";
 import { cardOf } from "#core/rules/cards.ts";
+import { firstLine } from "#core/rules/one-line.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { filesOfSession } from "./session-files.ts";
 import { type MovedRoots, rootsWithMoved } from "./transcript-roots.ts";
@@ -77,7 +78,8 @@ export async function promptLines(
   sessions: readonly StoredSession[],
 ): Promise<ReadonlyMap<number, string | undefined>> {
   const lines = new Map<number, string | undefined>();
-  if (!deps.loaded.config.display.titles) return lines;
+  const { titles, content } = deps.loaded.config.display;
+  if (!titles || content === "off") return lines;
   const hasTime = deps.startClock();
   const readers = await readersOf(deps, sessions);
   const moved = deps.movedRoots([...readers.keys()]);
@@ -112,10 +114,6 @@ const OPTIONS: ReadOptions = {
 const MAX_BYTES = 4 << 20;
 /** A batch of a reader whose offsets are not in bytes counts as this much. */
 const UNMEASURED_BYTES = 2 << 20;
-/** More than any terminal shows. */
-const MAX_CHARACTERS = 200;
-/** Of a prompt, before its first line with text. */
-const MAX_SEARCHED = 10_000;
 
 function lineIn(entries: readonly TranscriptEntry[], content: readonly ContentUpdate[] = []): string | undefined {
   for (const entry of entries) {
@@ -130,16 +128,6 @@ function lineIn(entries: readonly TranscriptEntry[], content: readonly ContentUp
 
 const isPromptOf = (key: string, update: ContentUpdate): update is Content =>
   "part" in update && update.part === "prompt" && update.fact === key;
-
-function firstLine(value: unknown): string | undefined {
-  if (typeof value !== "string") return undefined;
-  const line = value
-    .slice(0, MAX_SEARCHED)
-    .split("\n")
-    .map((one) => one.replace(/\s+/g, " ").trim())
-    .find((one) => one !== "");
-  return line?.replace(/^"(.*)"$/, "$1").slice(0, MAX_CHARACTERS);
-}
 
 async function readersOf(
   deps: Pick<PromptDeps, "agents">,

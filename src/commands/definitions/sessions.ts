@@ -1,5 +1,6 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { DIMENSIONS } from "#show/report/query.ts";
+import { SESSION_SORTS } from "#store/session-order.ts";
 import { portNumber, wholeNumber } from "../option-values.ts";
 import { GROUPS } from "./groups.ts";
 import { NO_REFRESH, NO_TITLES } from "./option-texts.ts";
@@ -29,6 +30,10 @@ function addListCommands(program: Command, { context, done }: CommandSetup): voi
     .option("--all", "also sessions that were started and never used", false)
     .option("--agent <agent>", "only this agent, e.g. claude-code")
     .option("--repository <name>", "only this repository")
+    .option("--model <model>", "only sessions that used this model")
+    .option("--tool <tool>", "only sessions that called this tool")
+    .option("--search <text>", "only sessions with this text in prompts, calls, answers or anything listed")
+    .addOption(new Option("--sort <order>", "order of the list").choices(SESSION_SORTS).default("time"))
     .option("--since <time>", "only sessions active since this age or time, e.g. 7d, 2026-11-14")
     .option("--until <time>", "only sessions that began before this age or time")
     .option("--no-titles", NO_TITLES)
@@ -44,12 +49,14 @@ function addListCommands(program: Command, { context, done }: CommandSetup): voi
       "[name]",
       "session id, commit, or the beginning of one; latest; pull request (#12, its URL), ticket or branch (default: the newest session)",
     )
+    .argument("[turn]", "number of a turn: only this turn", wholeNumber)
+    .option("--all", "every call of a long session, whose turns are closed otherwise", false)
     .option("--json", "print JSON", false)
     .option("--no-refresh", NO_REFRESH)
     .option("--no-titles", NO_TITLES)
     .option("--envelopes", "print OpenHook envelopes, one JSON line each", false)
-    .action(async (session: string | undefined, options) =>
-      done((await import("../read-one.ts")).show(session, options, context)),
+    .action(async (session: string | undefined, turn: number | undefined, options) =>
+      done((await import("../read-one.ts")).show(session, { ...options, turn }, context)),
     );
 }
 
@@ -94,6 +101,7 @@ function addSumCommands(program: Command, { context, done }: CommandSetup): void
     .argument("[session]", "session id, or its beginning (default: the newest session)")
     .option("--json", "print JSON", false)
     .option("--no-refresh", NO_REFRESH)
+    .option("--no-titles", NO_TITLES)
     .action(async (session: string | undefined, options) =>
       done((await import("../read-one.ts")).explain(session, options, context)),
     );

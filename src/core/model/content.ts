@@ -25,3 +25,26 @@ type ContentClaim = z.infer<typeof ContentClaim>;
 
 /** Content of a transcript or payload, in its original order. */
 export type ContentUpdate = Content | ContentClaim;
+
+/** Which content is wanted: of a call, of an answer, or of a prompt with the last answer until the turn's end. */
+export type WantedContent =
+  | { readonly subject: "tool_call" | "model_call"; readonly key: string }
+  | { readonly subject: "turn"; readonly key: string; readonly startMs: number; readonly endMs: number };
+
+/** Content of one turn or call, as texts or JSON, without secrets and shortened. Absent: there is none, or it was not found. */
+export type ShownContent = { readonly [P in ContentPart]?: string };
+
+/**
+ * What a turn or a tool call was about, in one line: the first line of its prompt, its command or file. Only for display: never
+ * stored, never sent.
+ */
+export interface ContentLine {
+  readonly subject: "turn" | "tool_call";
+  /** Key of the prompt, id of the call, both as the transcript has them. */
+  readonly key: string;
+  /** Of a call: its tool. */
+  readonly tool?: string;
+  readonly timeMs: number;
+  readonly agentId?: string;
+  readonly text: string;
+}

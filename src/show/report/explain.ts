@@ -1,3 +1,4 @@
+import type { ContentLine } from "#core/model/content.ts";
 import type { Certainty, StoredChange } from "#core/model/changes.ts";
 import type { Totals } from "#core/telemetry/totals.ts";
 import { changesAround, commitsAround, storedChanges } from "#store/changes.ts";
@@ -12,6 +13,7 @@ import { type MoneySpent, moneySpent, placedCalls } from "./explain-money.ts";
 import { type TimeSpent, timeSpent } from "./explain-time.ts";
 import { turnsOfCalls } from "./session-spans.ts";
 import type { SessionView } from "./session-view.ts";
+import { promptsOfTurns } from "./story.ts";
 
 /** Where the time and money of one session went. */
 export interface Explanation {
@@ -21,10 +23,21 @@ export interface Explanation {
   readonly money: MoneySpent;
   readonly habits: Habits;
   readonly results: SessionResults;
+  /** What was asked in a turn, by its number; none if the agent's files were not read. */
+  readonly prompts: ReadonlyMap<number, string>;
 }
 
-/** Explains one session. Only reads the store. */
-export function explain(db: Database, view: SessionView, { agents }: Pick<SessionSource, "agents">): Explanation {
+/**
+ * Explains one session. Only reads the store.
+ *
+ * @param lines what was asked and done, from the agent's own files. @default none
+ */
+export function explain(
+  db: Database,
+  view: SessionView,
+  { agents }: Pick<SessionSource, "agents">,
+  lines: readonly ContentLine[] = [],
+): Explanation {
   const calls = placedCalls(view, turnsOfCalls(db, view));
   // A packed session has only an unsettled part
   const segments = view.isPacked ? [] : segmentsOf(db, view.stored.id);
@@ -36,6 +49,7 @@ export function explain(db: Database, view: SessionView, { agents }: Pick<Sessio
     money: moneySpent(view, calls),
     habits: habitsOf(db, view, calls, compactions),
     results: sessionResults(db, view),
+    prompts: promptsOfTurns(view, lines),
   };
 }
 

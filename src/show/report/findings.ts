@@ -65,6 +65,15 @@ export function unknownsOf({ view, time, money, habits }: Explanation): readonly
 
 // --- internal ---
 
+/** The beginning of a prompt, behind the number of its turn. */
+function quoted(prompt: string | undefined): string {
+  if (prompt === undefined) return "";
+  const text = printable(prompt);
+  return `, “${text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED - 1).trimEnd()}…` : text}”,`;
+}
+
+const MAX_QUOTED = 60;
+
 function turnFindings({ view: { turnList } }: Explanation): readonly Finding[] {
   const ended = turnList.filter(({ open }) => !open);
   const failed = ended.filter(({ state }) => state === "failed").length;
@@ -78,7 +87,7 @@ function turnFindings({ view: { turnList } }: Explanation): readonly Finding[] {
   ];
 }
 
-function moneyFindings({ money, view }: Explanation): readonly Finding[] {
+function moneyFindings({ money, view, prompts }: Explanation): readonly Finding[] {
   const { total, turns, threads, causes, mcpServers } = money;
   const cost = total.costNanoUsd;
   if (cost === undefined || cost === 0) return [];
@@ -89,7 +98,7 @@ function moneyFindings({ money, view }: Explanation): readonly Finding[] {
   if (top !== undefined && counted.length > 1 && share(top.sums.costNanoUsd) * counted.length > 1.5) {
     findings.push({
       weight: share(top.sums.costNanoUsd) * 0.9,
-      text: `Turn ${top.part} cost ${costText(top.sums)}, ${percentOf(share(top.sums.costNanoUsd))} of ${costText(total)}, in ${plural(top.sums.modelCalls, "call")}.`,
+      text: `Turn ${top.part}${quoted(prompts.get(top.part))} cost ${costText(top.sums)}, ${percentOf(share(top.sums.costNanoUsd))} of ${costText(total)}, in ${plural(top.sums.modelCalls, "call")}.`,
     });
   }
   const subagents = threads.filter(({ part }) => part.subagent);

@@ -1,5 +1,6 @@
 import type { Config } from "#config/schema.ts";
 import type { Agent } from "#core/model/agent.ts";
+import type { ContentLine, ShownContent, WantedContent } from "#core/model/content.ts";
 import type { Subscriptions } from "#core/model/rate-limit.ts";
 import type { SpanSettings } from "#core/telemetry/spans.ts";
 import type { StoreError } from "#store/database.ts";
@@ -20,6 +21,10 @@ export interface ViewDeps {
   readonly subscriptions?: () => Subscriptions;
   /** First prompt lines by session number; no entry: not read yet. Absent: the page shows none. */
   readonly promptLines?: (sessions: readonly StoredSession[]) => Promise<ReadonlyMap<number, string | undefined>>;
+  /** What was asked and done in a session, in one line each, from the agent's own files. Absent: the page shows none. */
+  readonly contentLines?: (session: StoredSession) => Promise<readonly ContentLine[]>;
+  /** The content of one part of a session, from the agent's own files. Absent: the page shows none. */
+  readonly contentOf?: (session: StoredSession, wanted: WantedContent) => Promise<ShownContent>;
   /** The built page's files by name. */
   readonly files: ReadonlyMap<string, PageFile>;
   /** How to fill a store that does not exist yet. */

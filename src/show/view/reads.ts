@@ -1,7 +1,9 @@
 import { isPacked } from "#store/packed.ts";
 import { CHANGE_DIMENSIONS, DIMENSIONS, TIME_UNITS } from "../report/query.ts";
-import { outlineOf } from "../report/session-view.ts";
+import { outlineOf, viewOf } from "../report/session-view.ts";
+import { linesOfSpans, partOfSpan } from "../report/story.ts";
 import { changesOver } from "./data/changes.ts";
+import { toContent, toLines } from "./data/content.ts";
 import { findSession, searchSpans, toDocument, toSpanDocument } from "./data/document.ts";
 import { downloadOf } from "./data/download.ts";
 import { toExplanation } from "./data/explanation.ts";
@@ -9,7 +11,7 @@ import { homeOver } from "./data/home.ts";
 import { listSessions } from "./data/sessions.ts";
 import { toolsOver } from "./data/tools.ts";
 import { usageOver } from "./data/usage.ts";
-import { NO_SESSION, NO_SPAN, type Read, type Reading, whenChanged } from "./respond.ts";
+import { Later, NO_SESSION, NO_SPAN, type Read, type Reading, whenChanged } from "./respond.ts";
 import { CHANGE_SORTS, SORTS, SPLITS } from "./wire/api.ts";
 
 /** What the page can ask for, by the path below `/api/`; the types of what it gets follow from this list. */
@@ -19,6 +21,8 @@ export const READS = {
   session: readSession,
   span: readSpan,
   explain: readExplanation,
+  lines: readLines,
+  content: readContent,
   search: readSpanSearch,
   usage: readUsage,
   tools: readTools,
@@ -69,6 +73,25 @@ function readSpan({ db, params, deps }: Reading) {
   const stored = findSession(db, params.session());
   if (stored === undefined) return NO_SESSION;
   return toSpanDocument(db, stored, params.spanId(), deps) ?? NO_SPAN;
+}
+
+function readLines({ db, params, deps }: Reading) {
+  const stored = findSession(db, params.session());
+  if (stored === undefined) return NO_SESSION;
+  const view = viewOf(db, stored, { agents: deps.agents }, deps.settings);
+  return new Later(async () => toLines(view, (await deps.contentLines?.(stored)) ?? []));
+}
+
+function readContent({ db, params, deps }: Reading) {
+  const stored = findSession(db, params.session());
+  if (stored === undefined) return NO_SESSION;
+  const view = viewOf(db, stored, { agents: deps.agents }, deps.settings);
+  const spanId = params.spanId();
+  return new Later(async () => {
+    const lines = (await deps.contentLines?.(stored)) ?? [];
+    const wanted = partOfSpan(view, linesOfSpans(view, lines), spanId);
+    return toContent(spanId, wanted === undefined ? undefined : await deps.contentOf?.(stored, wanted));
+  });
 }
 
 function readExplanation(reading: Reading) {

@@ -49,6 +49,7 @@ export async function respond(context: Context, deps: ResponseDeps, read: Read):
     }
     if (typeof result === "symbol") return missing(context, result);
     if (result instanceof Download) return context.body(result.body, 200, result.headers);
+    if (result instanceof Later) return jsonOf(context, JSON.stringify(await result.document()));
     if (result instanceof KnownBody) return jsonOf(context, result.body);
     return await respondWithPrompts(context, deps, result);
   } catch (error) {
@@ -80,6 +81,15 @@ export function whenChanged<T extends SessionDocument | ExplanationDocument>(
 }
 
 export const apiError = (code: string, message: string): ApiError => ({ kind: "error", code, message });
+
+/** A document that is completed after the store was read, from the agent's own files. */
+export class Later<T extends object = object> {
+  readonly document: () => Promise<T>;
+
+  constructor(document: () => Promise<T>) {
+    this.document = document;
+  }
+}
 
 // --- internal ---
 

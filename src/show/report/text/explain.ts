@@ -7,8 +7,18 @@ import { listPriceNote } from "../prices.ts";
 import { commitTexts, KINDS } from "./change.ts";
 import { moneyTable, timeTable } from "./explain-tables.ts";
 
-/** An explanation for people: what the session led to, findings, where the time went, where the money went, notes. @param title the agent's */
-export function* explanationLines(explanation: Explanation, title: string, terminal: Terminal): Generator<string> {
+/**
+ * An explanation for people: what the session led to, findings, where the time went, where the money went, notes.
+ *
+ * @param title the agent's
+ * @param heading the session's title, `printable`; empty: none
+ */
+export function* explanationLines(
+  explanation: Explanation,
+  { title, heading = "" }: { readonly title: string; readonly heading?: string },
+  terminal: Terminal,
+): Generator<string> {
+  if (heading !== "") yield* flow([[{ text: heading, style: "bold" }]], terminal);
   yield* flow(identity(explanation, title), terminal);
   const findings = findingsOf(explanation).slice(0, MAX_FINDINGS);
   const sentences = [...resultSentences(explanation.results), ...findings.map(({ text }) => text)];

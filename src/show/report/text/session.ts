@@ -6,6 +6,8 @@ import { settledSpans } from "#store/spans.ts";
 import { noPriceNotesOf } from "../prices.ts";
 import type { Idle } from "../session-end.ts";
 import type { SessionView } from "../session-view.ts";
+import { NO_LINES, type SpanLines } from "../story.ts";
+import type { ShownRows } from "../waterfall/fold.ts";
 import { rowCalls } from "../waterfall/row-sums.ts";
 import { waterfall } from "../waterfall/waterfall.ts";
 import { agentReported, hidden, identity, life, segmentTitle, totals } from "./session-head.ts";
@@ -18,13 +20,17 @@ interface SessionTexts {
   readonly heading: string;
   /** What was read of its transcript, if there is something to say; otherwise empty. */
   readonly transcript: string;
+  /** What was asked and done, where the agent's files say it. @default none */
+  readonly lines?: SpanLines;
+  /** @default all */
+  readonly rowsShown?: ShownRows;
 }
 
 /** A session for people: head, then one waterfall per segment, each with its own time axis. */
 export function* sessionLines(
   db: Database,
   view: SessionView,
-  { agents, idle, heading, transcript }: SessionTexts,
+  { agents, idle, heading, transcript, lines = NO_LINES, rowsShown = "all" }: SessionTexts,
   terminal: Terminal,
 ): Generator<string> {
   const { stored } = view;
@@ -40,6 +46,10 @@ export function* sessionLines(
   const calls = rowCalls(view.calls, view.facts);
   let turnsBefore = 0;
   for (const segment of view.segments) {
+    const turnsOfSegment = view.turnList.filter((turn) => turn.segment === segment.ordinal && isPrompted(turn.origin)).length;
+    const isElsewhere = typeof rowsShown === "object" && !isWithin(rowsShown.turn, turnsBefore, turnsOfSegment);
+    turnsBefore += turnsOfSegment;
+    if (isElsewhere) continue;
     yield "";
     if (view.segments.length > 1) yield* flow(segmentTitle(segment, view.segments.length, idle), terminal);
     const settled = Array.from(settledSpans(db, stored.id, segment.ordinal), (record) => ({
@@ -48,8 +58,11 @@ export function* sessionLines(
     }));
     const open = view.openSpans.filter((span) => span.segment === segment.ordinal);
     const own = calls.filter((call) => call.segment === segment.ordinal);
-    yield* waterfall([...settled, ...open], own, terminal, turnsBefore);
-    turnsBefore += view.turnList.filter((turn) => turn.segment === segment.ordinal && isPrompted(turn.origin)).length;
+    yield* waterfall([...settled, ...open], own, terminal, {
+      turnsBefore: turnsBefore - turnsOfSegment,
+      lines,
+      rowsShown,
+    });
   }
   if (view.segments.length === 0) {
     yield "";
@@ -58,5 +71,7 @@ export function* sessionLines(
 }
 
 // --- internal ---
+
+const isWithin = (turn: number, before: number, count: number): boolean => turn > before && turn <= before + count;
 
 const isPrompted = (origin: string): boolean => origin === "human" || origin === "machine";

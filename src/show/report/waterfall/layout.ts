@@ -41,7 +41,9 @@ export function labelOf(row: Row, width: number): readonly Piece[] {
   const name: Piece =
     row.style === undefined ? { text: row.name, style: "bold" } : { text: row.name, style: row.style };
   const detail: Piece[] = row.detail === "" ? [] : [{ text: `${DETAIL}${row.detail}`, style: "dim" }];
-  return sized([{ text: guide, style: "dim" }, ...(row.mark === undefined ? [] : [row.mark]), name, ...detail], width);
+  const about: Piece[] = row.about === "" ? [] : [{ text: ` ${row.about}` }];
+  const mark = row.mark === undefined ? [] : [row.mark];
+  return sized([{ text: guide, style: "dim" }, ...mark, name, ...detail, ...about], width);
 }
 
 /** The titles, with the scale above the bars. */
@@ -77,4 +79,5 @@ const labelWidth = (row: Row): number =>
   row.guide.length +
   (row.mark?.text.length ?? 0) +
   widthOf(row.name) +
-  (row.detail === "" ? 0 : DETAIL.length + widthOf(row.detail));
+  (row.detail === "" ? 0 : DETAIL.length + widthOf(row.detail)) +
+  (row.about === "" ? 0 : 1 + widthOf(row.about));

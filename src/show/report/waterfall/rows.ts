@@ -1,6 +1,6 @@
 import type { SpanRecord } from "#core/model/telemetry.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
-import { count, dollars, duration, leastDollars } from "#kit/text/figures.ts";
+import { count, dollars, duration, exact, leastDollars } from "#kit/text/figures.ts";
 import { type Piece, printable, type Style } from "#kit/text/terminal.ts";
 import { toolTitle } from "../titles.ts";
 import type { RowFigures } from "./row-sums.ts";
@@ -15,6 +15,8 @@ export interface Row {
   readonly name: string;
   /** Shown beside the name: status, error type, exit code. */
   readonly detail: string;
+  /** What was asked or done; empty if it is not known. */
+  readonly about: string;
   readonly style: Style | undefined;
   readonly isContainer: boolean;
   readonly duration: string;
@@ -25,10 +27,18 @@ export interface Row {
 /**
  * The texts of a span's line. Figures that are unknown are `?`, those that do not apply are empty.
  *
+ * @param inside number of rows that are hidden in it
  * @param turn number of a prompted turn, from 1; 0 for everything else
  * @param figures of the span and everything inside it
+ * @param about what was asked or done, from the agent's own file
  */
-export function toRow({ record, open = false }: ShownSpan, guide: string, turn: number, figures: RowFigures): Row {
+export function toRow(
+  { record, open = false, inside = 0 }: ShownSpan & { readonly inside?: number },
+  guide: string,
+  turn: number,
+  figures: RowFigures,
+  about?: string,
+): Row {
   const kind = spanKindOf(record);
   const status = textAt(record, semconv.OPENHOOK_TOOL_STATUS);
   const failed = record.status.code === "error";
@@ -44,8 +54,9 @@ export function toRow({ record, open = false }: ShownSpan, guide: string, turn: 
   return {
     guide,
     mark,
-    name: printable(spanName(record, turn)),
-    detail: printable(details(record, open).join(", ")),
+    name: printable(spanName(record, turn, about !== undefined)),
+    detail: printable([...details(record, open), ...(inside > 0 ? [`${exact(inside)} inside`] : [])].join(", ")),
+    about: printable(about ?? ""),
     style,
     isContainer,
     duration: `${duration(endMsOf(record) - record.startMs)}${open ? "+" : ""}`,
@@ -91,9 +102,12 @@ function costOf({ costNanoUsd, costIsLowerBound, hasUsage }: RowFigures): string
  * `execute_tool Bash ls`.
  *
  * @param turn number of a prompted turn, from 1; 0 for everything else
+ * @param isDescribed what it did is shown beside its name
  */
-function spanName(record: SpanRecord, turn: number): string {
-  const name = record.name.replace(/^(?:invoke_agent|execute_tool|chat) ?/, "");
+function spanName(record: SpanRecord, turn: number, isDescribed: boolean): string {
+  // The command itself is shown, so its program is not repeated
+  const tool = isDescribed ? textAt(record, semconv.GEN_AI_TOOL_NAME) : undefined;
+  const name = tool ?? record.name.replace(/^(?:invoke_agent|execute_tool|chat) ?/, "");
   switch (spanKindOf(record)) {
     case "session":
       return "Session";

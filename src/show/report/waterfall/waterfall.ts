@@ -1,10 +1,21 @@
 import type { SpanRecord } from "#core/model/telemetry.ts";
 import { lineOf, type Piece, sized, type Terminal } from "#kit/text/terminal.ts";
+import { NO_LINES, type SpanLines } from "../story.ts";
 import { type Axis, axisOf, idleCells, placeOf } from "./axis.ts";
+import { type ShownRows, shownRows } from "./fold.ts";
 import { GAP, headOf, labelOf, layoutOf } from "./layout.ts";
 import { type RowCall, rowFigures, sumPlace } from "./row-sums.ts";
 import { toRow } from "./rows.ts";
 import { endMsOf, guidesOf, inTreeOrder, isPrompted, type ShownSpan, spanKindOf } from "./tree.ts";
+
+interface WaterfallTexts {
+  /** Number of turns already drawn, so that numbers continue. @default 0 */
+  readonly turnsBefore: number;
+  /** What was asked and done, shown beside the names of turns, calls and subagents. @default none */
+  readonly lines: SpanLines;
+  /** @default all */
+  readonly rowsShown: ShownRows;
+}
 
 /**
  * Draws spans as a tree with bars on one time axis, one line each: name, bar, duration, tokens in→out, cost.
@@ -21,24 +32,30 @@ import { endMsOf, guidesOf, inTreeOrder, isPrompted, type ShownSpan, spanKindOf 
  * duration; names are clipped. No spans: no lines.
  *
  * @param calls all model calls of the spans
- * @param turnsBefore number of turns already drawn, so that numbers continue
  */
 export function* waterfall(
   spans: readonly ShownSpan[],
   calls: Iterable<RowCall>,
   { columns, colour }: Terminal,
-  turnsBefore = 0,
+  { turnsBefore = 0, lines = NO_LINES, rowsShown = "all" }: Partial<WaterfallTexts> = {},
 ): Generator<string> {
   const nodes = inTreeOrder(spans.map((shown) => ({ ...sumPlace(shown.record, shown.segment), shown })));
   const [figures, guides] = [rowFigures(nodes, calls), guidesOf(nodes)];
-  const axis = axisOf(spans);
   let turns = turnsBefore;
-  const rows = nodes.flatMap(({ span: { shown } }, index) => {
+  const placed = nodes.map(({ span: { shown, isRoot: isSession }, ...node }) => {
     const turn = spanKindOf(shown.record) === "turn" && isPrompted(shown.record) ? ++turns : 0;
-    const own = figures[index];
-    return own === undefined ? [] : [toRow(shown, guides[index] ?? "", turn, own)];
+    return { ...node, span: { shown, isSession, turn } };
   });
-  if (rows.length === 0) return;
+  const visible = [...shownRows(placed, rowsShown)].flatMap(([index, inside]) => {
+    const [node, own] = [placed[index], figures[index]];
+    if (node === undefined || own === undefined) return [];
+    const { shown, turn } = node.span;
+    const about = lines.get(shown.record.spanId)?.text;
+    return [{ shown, row: toRow({ ...shown, inside }, guides[index] ?? "", turn, own, about) }];
+  });
+  if (visible.length === 0) return;
+  const rows = visible.map(({ row }) => row);
+  const axis = axisOf(rowsShown === "turns" ? spans : visible.map(({ shown }) => shown));
   const layout = layoutOf(rows, columns);
   const line = (cells: readonly (readonly Piece[])[]): string =>
     lineOf(
@@ -47,8 +64,8 @@ export function* waterfall(
     );
   if (layout.figures.length > 0 || layout.bar > 0) yield line(headOf(layout, axis));
   const idle = layout.bar > 0 ? idleCells(axis, layout.bar) : [];
-  for (const [index, row] of rows.entries()) {
-    const bar = barOf(nodes[index]?.span.shown.record, axis, layout.bar, row.isContainer ? LINE : BLOCK, idle);
+  for (const { shown, row } of visible) {
+    const bar = barOf(shown.record, axis, layout.bar, row.isContainer ? LINE : BLOCK, idle);
     yield line([
       labelOf(row, layout.label),
       ...(layout.bar > 0 ? [[{ text: bar, ...(row.style !== undefined && { style: row.style }) }]] : []),
@@ -66,13 +83,13 @@ const LINE: Glyphs = ["╸", "╺", "━"];
 
 /** The smallest step is half a cell, so that consecutive calls do not seem to overlap. */
 function barOf(
-  record: SpanRecord | undefined,
+  record: SpanRecord,
   axis: Axis,
   width: number,
   [left, right, both]: Glyphs,
   idle: readonly boolean[],
 ): string {
-  if (width === 0 || record === undefined) return "";
+  if (width === 0) return "";
   const halves = width * 2;
   const from = Math.min(halves - 1, Math.floor(placeOf(axis, record.startMs) * halves));
   const to = Math.min(halves, Math.max(from + 1, Math.round(placeOf(axis, endMsOf(record)) * halves)));

@@ -1,5 +1,6 @@
 import type { READS } from "../reads.ts";
 import type { Tagged } from "../recent-documents.ts";
+import type { Later } from "../respond.ts";
 import type { SpanDocument } from "./spans.ts";
 
 export { FATES, type Fate } from "#core/model/outcomes.ts";
@@ -39,4 +40,10 @@ export interface ExportedPage {
 // --- internal ---
 
 type DocumentOf<Result> =
-  Result extends Tagged<infer Kept> ? Kept : Result extends { readonly kind: string } ? Result : never;
+  Result extends Tagged<infer Kept>
+    ? Kept
+    : Result extends Later<infer Read>
+      ? Read
+      : Result extends { readonly kind: string }
+        ? Result
+        : never;

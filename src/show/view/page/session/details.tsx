@@ -6,6 +6,7 @@ import { Placeholder } from "../parts/placeholder.tsx";
 import { hrefOf } from "../route.ts";
 import { clock, dateTimeExact, duration, orUnknown, plural, preciseDollars } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
+import { Content } from "./content.tsx";
 import { TraceLink } from "./head.tsx";
 import { SpanRecord } from "./span-record.tsx";
 import { type Inside, insideOf, KIND_NAMES, type Spans } from "./spans.ts";
@@ -69,6 +70,7 @@ export function Details({ source, sessionId, spans, index, version, onClose }: P
         <a href={hrefOf("session", { source, id: sessionId, span: id })}>Link to this span</a>
         {span === undefined || span.traceUrl === null ? null : <TraceLink url={span.traceUrl} />}
       </p>
+      <Content source={source} sessionId={sessionId} spanId={id} version={version} />
       {span === undefined ? <Placeholder problem={fetched.problem} /> : <SpanRecord span={span} />}
     </aside>
   );

@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { SPAN_ID_LENGTH } from "../../wire/spans.ts";
 import { useApi } from "../data/api.ts";
 import { EXPORTED } from "../data/exported.ts";
 import { useNow, useTitle } from "../hooks.ts";
@@ -24,9 +25,10 @@ export function SessionView({ source, id, span }: Props) {
   const isRunning = session !== undefined && EXPORTED === undefined && isWorking(session.spans);
   const nowMs = useNow(isRunning, GROW_MS);
   const untilMs = isRunning ? nowMs : undefined;
+  const about = useAbout(source, id);
   const spans = useMemo(
-    () => (session === undefined ? undefined : readSpans(session.spans, untilMs)),
-    [session, untilMs],
+    () => (session === undefined ? undefined : readSpans(session.spans, untilMs, about)),
+    [session, untilMs, about],
   );
   const [selected, setSelected] = useSelected(span);
   const title =
@@ -74,6 +76,18 @@ export function SessionView({ source, id, span }: Props) {
 }
 
 // --- internal ---
+
+/** What was asked and done, by span id. It arrives after the spans, because it is read from the agent's own files. */
+function useAbout(source: string, id: string): ReadonlyMap<string, string> {
+  const { data } = useApi("lines", { source, id });
+  return useMemo(
+    () =>
+      new Map(
+        data?.texts.map((text, i) => [data.ids.slice(i * SPAN_ID_LENGTH, (i + 1) * SPAN_ID_LENGTH), text] as const),
+      ),
+    [data],
+  );
+}
 
 /**
  * The span with open details. It is part of the address, so that a link leads to it; written a moment later, because browsers limit how

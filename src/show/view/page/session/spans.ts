@@ -32,6 +32,8 @@ export interface Spans {
   kindOf(i: number): SpanKind;
   labelOf(i: number): string;
   detailOf(i: number): string;
+  /** What was asked in a turn, what a call did, what a subagent was given to do; empty if it is not known. */
+  aboutOf(i: number): string;
   /** Figures of a span and everything inside it, `null` if unknown: the rows of one level add up to the row above. Cost in US dollars. */
   callsOf(i: number): number;
   inputOf(i: number): number | null;
@@ -46,8 +48,11 @@ export interface Spans {
   hasText(i: number, marked: readonly boolean[]): boolean;
 }
 
-/** @param untilMs running spans last until this time. @default the latest time of any span */
-export function readSpans(columns: SpanColumns, untilMs = 0): Spans {
+/**
+ * @param untilMs running spans last until this time. @default the latest time of any span
+ * @param about by span id
+ */
+export function readSpans(columns: SpanColumns, untilMs = 0, about: ReadonlyMap<string, string> = new Map()): Spans {
   const { count, ids, strings } = columns;
   const startMs = Float64Array.from(columns.startMs);
   const endMs = Float64Array.from(columns.durationMs, (ms, i) => ms + (startMs[i] ?? 0));
@@ -89,6 +94,7 @@ export function readSpans(columns: SpanColumns, untilMs = 0): Spans {
     kindOf,
     labelOf: (i) => stringAt(columns.label, i),
     detailOf: (i) => stringAt(columns.detail, i),
+    aboutOf: (i) => about.get(idOf(i)) ?? "",
     callsOf: (i) => columns.calls[i] ?? 0,
     inputOf: (i) => columns.input[i] ?? null,
     outputOf: (i) => columns.output[i] ?? null,

@@ -85,6 +85,7 @@ function statusOf(spans: Spans, span: number): { readonly name: string; readonly
 
 function Name({ spans, span, isOpen, onToggle }: Pick<Props, "spans" | "span" | "isOpen" | "onToggle">) {
   const [label, detail] = [safeText(spans.labelOf(span)), safeText(spans.detailOf(span))];
+  const about = safeText(spans.aboutOf(span));
   const { sign } = statusOf(spans, span);
   const hasChildren = spans.hasChildren(span);
   const indentPx = Math.min(depthOf(spans, span), MAX_INDENT) * INDENT_PX;
@@ -112,6 +113,11 @@ function Name({ spans, span, isOpen, onToggle }: Pick<Props, "spans" | "span" | 
       {sign === "" ? null : (
         <span class="sign" aria-hidden="true">
           {sign}
+        </span>
+      )}
+      {about === "" ? null : (
+        <span class="about" title={about}>
+          {about}
         </span>
       )}
       {detail === "" ? null : <span class="detail">{detail}</span>}

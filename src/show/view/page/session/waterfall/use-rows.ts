@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
+import { MAX_OPEN_SPANS } from "../../../../report/waterfall/fold.ts";
 import { fetchOnce } from "../../data/api.ts";
 import type { Spans } from "../spans.ts";
 import {
@@ -69,9 +70,6 @@ export function useRows(source: string, id: string, spans: Spans): Rows {
 }
 
 // --- internal ---
-
-/** With more spans the turns are collapsed at first. */
-const MAX_OPEN_SPANS = 300;
 
 /** What is collapsed when the session is opened. Running turns stay open, because they are what the user watches. */
 function collapsedAtFirst(spans: Spans): ReadonlySet<string> {

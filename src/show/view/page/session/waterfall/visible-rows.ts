@@ -115,6 +115,7 @@ export function findSpans(spans: Spans, search: string, attributes: AttributeMat
       const isHit =
         isState?.(spans, i) === true ||
         spans.hasText(i, texts) ||
+        spans.aboutOf(i).toLowerCase().includes(term) ||
         kinds[SPAN_KINDS.indexOf(spans.kindOf(i))] === true ||
         others?.has(i) === true;
       if (!isHit) hits[i] = 0;

@@ -1,0 +1,80 @@
+// What a person sees of prompts and calls: read from the agents' own files, for every recording, drained and imported.
+import { rmSync } from "node:fs";
+import { afterEach, expect, test } from "vitest";
+import { contentLines, contentOfPart } from "#collect/transcripts/session-content.ts";
+import { viewOf } from "#show/report/session-view.ts";
+import { linesOfSpans, partOfSpan } from "#show/report/story.ts";
+import { spanIdOf } from "#core/telemetry/ids.ts";
+import { recentSessions } from "#store/queries.ts";
+import { readStore } from "#store/read-only.ts";
+import { whenReleased } from "#store/release.ts";
+import { recordedCases, recordedHome } from "../import/home.ts";
+import { importInto } from "../import/run.ts";
+import { clockAt } from "../support/clock.ts";
+import type { Replay } from "../support/replay.ts";
+import { chosenRecordings } from "../support/whole.ts";
+import { promptsOf, WRITTEN } from "../support/written.ts";
+
+let replay: Replay | undefined;
+afterEach(() => replay?.remove());
+
+const cases = chosenRecordings((await recordedCases()).filter(({ source }) => WRITTEN[source] !== undefined));
+
+test.each(cases)("$source $name: prompts and calls are those of its files, after hooks and after an import", async (of) => {
+  const home = await recordedHome(of);
+  replay = home.replay;
+  const nowMs = Math.max(...home.calls.map((call) => Date.parse(call.received_at)));
+  for (const call of home.calls) replay.put(call);
+  await replay.drain({ endIdle: true }, clockAt(nowMs));
+  await expectLines(home);
+  await whenReleased(() => rmSync(home.replay.places.stateDir, { recursive: true }));
+  await importInto(replay, of.source);
+  await expectLines(home);
+});
+
+// --- internal ---
+
+async function expectLines({ replay: { places }, reader, home, roots, replay: of }: Awaited<ReturnType<typeof recordedHome>>) {
+  const agents = [(await recordedCases()).find(({ source }) => source === of.source)?.agent].flatMap((one) => one ?? []);
+  const settings = { semconv: "both", traceScope: "session" } as const;
+  const views = readStore(places.storePath, (db) =>
+    recentSessions(db, 100).map((stored) => viewOf(db, stored, { agents }, settings)),
+  );
+  const written = WRITTEN[of.source]?.(of);
+  const query = { home, roots, hasTime: () => true };
+  const prompts = promptsOf(of).map((prompt) => prompt.trim().split("\n")[0]?.trim());
+  for (const view of views ?? []) {
+    const lines = await contentLines(reader, view.stored, { ...query, redact: (text) => text });
+    const bySpan = linesOfSpans(view, lines);
+    for (const { tool } of view.toolCalls) {
+      const given = written?.calls.get(tool.callId)?.given;
+      const spanId = spanIdOf(view.facts, "tool_call", tool.callId);
+      if (given === undefined || JSON.stringify(given) === "{}") continue;
+      expect(allTexts(given), tool.callId).toContain(bySpan.get(spanId)?.text);
+      const wanted = partOfSpan(view, bySpan, spanId);
+      const shown = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+      const content = wanted && (await contentOfPart(reader, view.stored, wanted, { ...query, shown }));
+      const shownArguments = content?.arguments ?? "";
+      expect(shownArguments, tool.callId).toBe(typeof given === "string" ? given : shownArguments);
+      if (typeof given !== "string") expect(JSON.parse(shownArguments)).toEqual(given);
+    }
+    for (const turn of view.turnList.filter(({ origin }) => origin === "human")) {
+      const line = bySpan.get(spanIdOf(view.facts, "turn", turn.key));
+      expect(prompts, turn.key).toContain(line?.text);
+    }
+  }
+}
+
+/** Every text in a call's arguments, as a line can show it. */
+function allTexts(given: unknown): readonly string[] {
+  const texts: string[] = [];
+  const walk = (value: unknown): void => {
+    if (typeof value === "string") texts.push((value.split("\n").find((line) => line.trim() !== "") ?? "").replace(/\s+/g, " ").trim().slice(0, 200));
+    else if (Array.isArray(value)) {
+      texts.push(value.join(" ").slice(0, 200));
+      value.forEach(walk);
+    } else if (typeof value === "object" && value !== null) Object.values(value).forEach(walk);
+  };
+  walk(given);
+  return texts;
+}
