@@ -1,24 +1,30 @@
 // Who may import whom. test/layout.test.ts runs it, plants one violation per rule and checks that each is reported.
 //
-//   cli, collect, read → program, commands on demand   commands → any room, pipeline
-//   pipeline, drain, import → capture, transcripts, sessions and the rooms below
-//   health, reconcile, registration, convert, demo, stack, view → the rooms below, never drain
-//   report → sessions, store, telemetry, text    sessions → store, session, telemetry
-//   bridge → store, capture, session, convert, text
-//   capture → store, config, privacy, telemetry  transcripts → store, config
-//   every outgoing connection → network          otlp, reconcile → network
-//   session, telemetry → model                   store, otlp, config, repository, privacy → model
-//   agents → model, agents/shared                intake/hook → node's own modules
-//   text → model                                 model → zod
-//   nobody → commands, cli, collect, read, program
+// The rooms stand in CONTRIBUTING.md, lowest first. A room imports only rooms below it.
 const rule = (name, from, to) => ({ name, severity: "error", from, to });
 
 /** Imports that are erased when the program is compiled. */
 const TYPES = ["type-only", "type-import"];
 /** Types with their zod schemas. */
-const SCHEMAS = "^src/model/(changes|content|envelope|event-schema|file-write|telemetry|transcript)\\.ts$";
+const SCHEMAS = "^src/core/model/(changes|content|envelope|event-schema|file-write|telemetry|transcript)\\.ts$";
+/** From the lowest to the highest; `pipeline.ts` and the programs beside the rooms are above them. */
+const ROOMS = [
+  "kit",
+  "core",
+  "agents",
+  "config",
+  "send",
+  "store",
+  "show",
+  "changes",
+  "collect",
+  "setup",
+  "check",
+  "commands",
+];
+
 /** The files an agent waits for. */
-const HOOK = "^src/intake/(hook[a-z-]*|inbox-file)\\.ts$";
+const HOOK = "^src/collect/intake/(hook(?!-main)[a-z-]*|inbox-file)\\.ts$";
 
 module.exports = {
   forbidden: [
@@ -26,37 +32,60 @@ module.exports = {
     rule("no-cycles", {}, { circular: true }),
     rule("no-broken-imports", {}, { couldNotResolve: true }),
 
+    // Nobody calls up
+    // agents-know-only-the-model says more
+    ...ROOMS.slice(0, -1).flatMap((room, at) =>
+      room === "agents"
+        ? []
+        : [
+            rule(
+              `${room}-imports-only-rooms-below`,
+              { path: `^src/${room}/` },
+              { path: `^src/((${ROOMS.slice(at + 1).join("|")})/|(background-drain|bin|cli)\\.)` },
+            ),
+          ],
+    ),
+    rule("programs-are-the-edge", { path: "^src/" }, { path: "^src/(background-drain|cli)\\.ts$" }),
+    rule("commands-start-the-pipeline", { path: "^src/", pathNot: "^src/commands/" }, { path: "^src/pipeline\\.ts$" }),
+
     // The hot half: what an agent waits for loads node's own modules, types cost nothing
     rule("intake-is-bare", { path: HOOK }, { pathNot: HOOK, dependencyTypesNot: ["core", ...TYPES] }),
     rule(
       "hook-starts-nothing-else",
-      { path: "^src/(hook-main|config/places|agents/replies)\\.ts$" },
+      { path: "^src/(collect/intake/hook-main|config/places|agents/replies)\\.ts$" },
       {
-        pathNot: "^src/(intake/hook|config/places|agents/replies|agents/intake\\.const)\\.ts$",
+        pathNot: "^src/(collect/intake/hook|config/places|agents/replies|agents/intake\\.const)\\.ts$",
         dependencyTypesNot: ["core", ...TYPES],
       },
     ),
     rule(
       "intake-knows-only-the-model",
-      { path: "^src/intake/" },
-      { path: "^src/", pathNot: "^src/(intake|model)/|^src/own-file\\.ts$" },
+      { path: "^src/collect/intake/", pathNot: "hook-main\\.ts$" },
+      { path: "^src/", pathNot: "^src/(collect/intake|core/(model|rules|packed)|kit)/" },
     ),
 
-    // And the memory of this process, which limits what is parsed
-    rule("model-imports-only-zod", { path: "^src/model/" }, { pathNot: ["^src/model/", "node_modules/zod/", "^v8$"] }),
+    rule(
+      "model-imports-only-zod",
+      { path: "^src/core/model/" },
+      { pathNot: ["^src/(core/model|kit)/", "node_modules/zod/"] },
+    ),
 
     // zod takes 10 ms to load, and only payloads are checked: schemas are loaded when the first one is
     rule(
       "schemas-are-loaded-on-use",
       {
-        path: "^src/(agents|capture|drain|import|model|repository|session|sessions|store|telemetry|transcripts)/|^src/pipeline",
+        path: "^src/(agents|collect/(payload|drain|import|transcripts)|config/repository|core/(model|rules|packed|session|telemetry)|store)/|^src/pipeline",
         pathNot: [SCHEMAS, "\\.lazy\\.ts$"],
       },
       { path: [SCHEMAS, "node_modules/zod/"], dependencyTypesNot: TYPES },
     ),
 
     // One folder per agent; what two of them want lies in shared
-    rule("agents-know-only-the-model", { path: "^src/agents/" }, { path: "^src/", pathNot: "^src/(agents|model)/" }),
+    rule(
+      "agents-know-only-the-model",
+      { path: "^src/agents/" },
+      { path: "^src/", pathNot: "^src/(agents|core/(model|rules|packed)|kit)/" },
+    ),
     rule(
       "agents-are-islands",
       { path: "^src/agents/([^/]+)/" },
@@ -77,97 +106,99 @@ module.exports = {
     // Pure: no file, no clock, no network. package.json: the price table's version is the package's
     rule(
       "pure-rooms",
-      { path: "^src/(session|telemetry)/" },
+      { path: "^src/core/(session|telemetry)/" },
       {
         pathNot: [
-          "^src/(session|telemetry|model)/",
+          "^src/(core/(session|telemetry|model|rules|packed)|kit)/",
           "node_modules/(uuid|@pydantic)/",
           "^(node:)?crypto$",
           "^package\\.json$",
         ],
       },
     ),
-    rule("session-before-telemetry", { path: "^src/session/" }, { path: "^src/telemetry/" }),
+    rule("session-before-telemetry", { path: "^src/core/session/" }, { path: "^src/core/telemetry/" }),
 
-    // Each station of the flow knows itself and the nouns. Files that others can write are opened in one way
+    // Each station of the flow knows itself and the nouns
     rule(
       "stations-know-only-the-model",
-      { path: "^src/(store|otlp|config|repository|network)/" },
-      { path: "^src/", pathNot: "^src/($1|model|network)/|^src/(own-file|agents/shared/transcript/open)\\.ts$" },
+      { path: "^src/(store/[^/]+\\.ts$|send/otlp/|config/|send/network/)" },
+      { path: "^src/", pathNot: "^src/(store/[^/]+\\.ts$|send/|config/|core/(model|rules|packed)/|kit/)" },
     ),
-    // How much of a fact is kept; where transcripts lie; sessions as the store gives them
+    // How much of a fact is kept; sessions as the store gives them
     rule(
       "capture-decides-alone",
-      { path: "^src/capture/" },
-      { path: "^src/", pathNot: "^src/(capture|model|config|privacy|store|telemetry)/" },
+      { path: "^src/store/capture/" },
+      {
+        path: "^src/",
+        pathNot: "^src/(store/(capture/|[^/]+\\.ts$)|core/(model|rules|packed|privacy|telemetry)/|config/|kit/)",
+      },
+    ),
+    rule(
+      "sessions-only-read",
+      { path: "^src/store/sessions/" },
+      {
+        path: "^src/",
+        pathNot: "^src/(store/(sessions/|[^/]+\\.ts$)|core/(model|rules|packed|session|telemetry)/|config/|kit/)",
+      },
     ),
     // It runs commands of the user and of repositories: it knows nothing of agents, transcripts or backends
     rule(
       "bridge-hosts-alone",
-      { path: "^src/bridge/" },
+      { path: "^src/collect/bridge/" },
       {
         path: "^src/",
         pathNot: [
-          "^src/(bridge|model|config|store|capture|session|convert|text|agents/shared)/",
-          "^src/(context|own-file|registration/discovery|intake/inbox-file)\\.ts$",
+          "^src/(collect/(bridge|convert)|store|config|core/(model|rules|packed|session)|kit|agents/shared)/",
+          "^src/collect/intake/inbox-file\\.ts$",
         ],
       },
     ),
     rule(
       "transcripts-are-found-apart",
-      { path: "^src/transcripts/" },
-      { path: "^src/", pathNot: "^src/(transcripts|model|config|store)/" },
-    ),
-    rule(
-      "sessions-only-read",
-      { path: "^src/sessions/" },
-      {
-        path: "^src/",
-        pathNot: ["^src/(sessions|model|config|session|store|telemetry|intake|text)/", "^src/context\\.ts$"],
-      },
+      { path: "^src/collect/transcripts/" },
+      { path: "^src/", pathNot: "^src/(collect/transcripts|core/(model|rules|packed)|config|store|kit)/" },
     ),
     rule(
       "report-reads-sessions",
-      { path: "^src/report/" },
-      { path: "^src/", pathNot: ["^src/(report|sessions|model|store|telemetry|text)/", "^src/context\\.ts$"] },
+      { path: "^src/show/report/" },
+      {
+        path: "^src/",
+        pathNot:
+          "^src/(show/report/|store/(sessions/|[^/]+\\.ts$)|core/(model|rules|packed|telemetry)/|config/context\\.ts$|kit/)",
+      },
     ),
     // Git is started in one folder, with a safe environment
     rule(
       "git-is-asked-apart",
       { path: "^src/changes/git/" },
-      { path: "^src/", pathNot: "^src/(changes/git/|model/|bridge/command-environment\\.ts$)" },
-    ),
-    rule(
-      "text-knows-no-room",
-      { path: "^src/text/" },
-      { path: "^src/", pathNot: ["^src/(text|model)/", "^src/(context|safe-output)\\.ts$"] },
+      { path: "^src/", pathNot: "^src/(changes/git/|core/(model|rules|packed)/|kit/|config/programs\\.ts$)" },
     ),
     rule(
       "stations-serve-drains-and-imports",
-      { path: "^src/", pathNot: "^src/(drain|import|convert|commands)/|^src/pipeline\\.ts$" },
-      { path: "^src/drain/" },
+      { path: "^src/", pathNot: "^src/(collect/(drain|import|convert)|commands)/|^src/pipeline\\.ts$" },
+      { path: "^src/collect/drain/" },
     ),
     // What takes secrets out knows texts and records; who uses it, and for what, is decided elsewhere
     rule(
       "privacy-knows-only-the-model",
-      { path: "^src/privacy/" },
-      { path: "^src/", pathNot: "^src/(privacy|model)/" },
+      { path: "^src/core/privacy/" },
+      { path: "^src/", pathNot: "^src/(core/(privacy|model|rules|packed)|kit)/" },
     ),
     rule(
       "otel-lives-in-otlp",
-      { path: "^src/", pathNot: "^src/(otlp|model)/" },
+      { path: "^src/", pathNot: "^src/(send/otlp|core/(model|rules|packed))/" },
       { path: "node_modules/@opentelemetry/" },
     ),
     // Every outgoing connection opens in one place. The page's server and the demo's receiver only listen.
     rule(
       "connections-open-in-network",
-      { path: "^src/", pathNot: "^src/(network/|view/(server|guard)\\.ts$|demo/receiver\\.ts$)" },
+      { path: "^src/", pathNot: "^src/(send/network/|show/view/(server|guard)\\.ts$|setup/demo/receiver\\.ts$)" },
       { path: "^(node:)?(http|https|http2|net|tls|dgram)$|node_modules/(undici|@grpc)/" },
     ),
     // An agent that keeps its sessions in a database has that, too, in its folder
     rule(
       "sqlite-lives-in-store",
-      { path: "^src/", pathNot: "^src/(store|model|agents/[^/]+)/" },
+      { path: "^src/", pathNot: "^src/(store|agents/[^/]+)/" },
       { path: "node_modules/libsql/" },
     ),
 
@@ -178,30 +209,23 @@ module.exports = {
     // the server knows nothing of the page
     rule(
       "page-runs-in-a-browser",
-      { path: "^src/view/page/" },
+      { path: "^src/show/view/page/" },
       {
         pathNot: [
-          "^src/view/page/",
-          "^src/(view/(wire/[^/]+|match)|text/(amounts|failure-share))\\.ts$",
+          "^src/show/view/page/",
+          "^src/(show/view/(wire/[^/]+|match)|kit/text/(amounts|failure-share))\\.ts$",
           "node_modules/(preact|uplot)/",
         ],
       },
     ),
-    rule("page-is-built-apart", { path: "^src/", pathNot: "^src/view/page/" }, { path: "^src/view/page/" }),
+    rule("page-is-built-apart", { path: "^src/", pathNot: "^src/show/view/page/" }, { path: "^src/show/view/page/" }),
 
-    // Nobody calls up
-    rule(
-      "commands-are-the-edge",
-      { path: "^src/", pathNot: "^src/(commands/|(background-drain|cli|collect|read|program)\\.ts$)" },
-      { path: "^src/(commands/|(background-drain|cli|collect|read|program)\\.ts$)" },
-    ),
-    rule("commands-start-the-pipeline", { path: "^src/", pathNot: "^src/commands/" }, { path: "^src/pipeline\\.ts$" }),
     rule(
       "commands-are-loaded-on-demand",
-      { path: "^src/((cli|collect|read|program)\\.ts$|commands/definitions/)" },
+      { path: "^src/(cli\\.ts$|commands/(program|definitions)/)" },
       {
         path: "^src/commands/",
-        pathNot: "^src/commands/definitions/",
+        pathNot: "^src/commands/(program|definitions)/|^src/commands/(option-values|v8-flags)\\.ts$",
         dependencyTypesNot: ["dynamic-import", ...TYPES],
       },
     ),

@@ -4,7 +4,7 @@
 // without a command that gets every event, and how long after an event it gets it.
 import { spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, loadavg, release, type } from "node:os";
+import { cpus, loadavg, type } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -40,7 +40,7 @@ const minutesToMs = (line) =>
 const { Machine, PROGRAMS, install, play, startModelServer, startReceiver, toolsOf } = await harness();
 
 console.log(
-  `${cpus().length} × ${cpus()[0].model.trim()}, ${type()} ${release()}, Node ${process.version}, load ${loadavg()[0].toFixed(1)}`,
+  `${cpus().length} × ${cpus()[0].model.trim()}, ${type()}, Node ${process.version}, load ${loadavg()[0].toFixed(1)}`,
 );
 console.log(
   `one session with ${calls} tool calls, one after the other; the model responds after ${thinkMs} ms; medians of ${runs}, interleaved\n`,

@@ -91,7 +91,11 @@ async function benchHook({ runs, program }) {
   if (code > 1 || text === "") throw new Error(`bench/hook.mjs ended with ${code}`);
   const missed = /(\d+ of \d+) rows miss the goal/.exec(text)?.[1];
   const figure = missed === undefined ? "every row" : `not in ${missed} rows`;
-  return { title: "Hook", text, goals: [goal("a hook: at most 2 × sh, at most 0.25 × node", figure, code === 0)] };
+  return {
+    title: "Hook",
+    text,
+    goals: [goal("a hook where the agent runs sh: at most 1.8 × sh, at most 0.2 × node", figure, code === 0)],
+  };
 }
 
 /** Replaces the figures of the benchmarks that ran; the others keep their last ones. */

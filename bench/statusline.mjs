@@ -22,7 +22,7 @@ function bench(runs) {
   const program = join(home, "statusline");
   const nowS = Math.floor(Date.now() / 1000);
   mkdirSync(join(home, "state"));
-  copyFileSync(join(root, "src", "statusline", "statusline.sh"), program);
+  copyFileSync(join(root, "src", "show", "statusline", "statusline.sh"), program);
   chmodSync(program, 0o755);
   writeFileSync(join(home, "hook.conf"), `state='${join(home, "state")}'\n`);
   const sessions = Array.from({ length: 20 }, (_, n) => `session claude-code/${n} $0.42\n`).join("");

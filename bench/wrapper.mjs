@@ -110,7 +110,7 @@ async function install(home, bin, names, env) {
     plugins: [textOfFiles],
   });
   mkdirSync(join(home, "dist"));
-  copyFileSync(join(root, "src", "intake", "hook.sh"), join(home, "dist", "hook.sh"));
+  copyFileSync(join(root, "src", "collect", "intake", "hook.sh"), join(home, "dist", "hook.sh"));
   symlinkSync(join(root, "node_modules"), join(home, "node_modules"));
   const child = spawn(process.execPath, [bundle, "wrap", "--directory", bin, ...names], { env, stdio: "inherit" });
   const code = await new Promise((done) => child.on("close", done));

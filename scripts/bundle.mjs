@@ -3,8 +3,6 @@ import { basename, dirname, join, posix, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import {
-  cardName,
-  cardsOnUse,
   computed,
   LAZY_MODULE,
   LAZY_SUFFIX,
@@ -17,9 +15,9 @@ import { AS_THE_PROGRAM, textOfFiles } from "./import-bundled.mjs";
 import { licencesOf } from "./licences.mjs";
 
 /**
- * Builds the program: one entry each for the commands, drains and imports, drains that hooks start, the hook and the reader threads,
- * and in `lib/` the parts that several of them share or that are loaded on first use, and the price lists. Everything is CommonJS,
- * because .mjs costs 4 ms more at every start. The native part of `libsql` stays in its own package.
+ * Builds the program: one entry each for the commands, drains that hooks start, the hook and the reader threads, and in `lib/` the parts
+ * that several of them share or that are loaded on first use, and the price lists. Everything is CommonJS, because .mjs costs 4 ms more
+ * at every start. The native part of `libsql` stays in its own package.
  *
  * @param {string} outdir created if missing
  * @param {import("esbuild").Plugin[]} plugins that run before ours
@@ -30,45 +28,37 @@ export async function bundle(outdir, plugins = []) {
   // The agent waits for the hook, so it is one file even if it shares code with others
   const hook = await build({
     ...OPTIONS,
-    entryPoints: { hook: "src/hook-main.ts" },
+    entryPoints: { hook: "src/collect/intake/hook-main.ts" },
     outdir: out,
     format: "cjs",
     plugins: [...plugins, computed, textOfFiles],
   });
   const commands = await bundleParts(out, "commands", { cli: "src/cli.ts" }, [
     ...plugins,
-    loadedBefore(inSource("program.ts")),
+    loadedBefore(
+      await modulesBefore(
+        "src/cli.ts",
+        inSource("commands/program/program.ts", "agents/cards.ts", ...READS_LINES, "commands/sessions.ts"),
+      ),
+    ),
   ]);
-  const collecting = {
-    collect: "src/collect.ts",
-    reader: "src/import/worker.ts",
-  };
-  const collect = await bundleParts(out, "collect", collecting, [
+  const drains = { "background-drain": "src/background-drain.ts", reader: "src/collect/import/worker.ts" };
+  const drain = await bundleParts(out, "drain", drains, [
     ...plugins,
-    loadedBefore(inSource("agents/cards.ts", ...READS_LINES, "commands/import.ts")),
-  ]);
-  // Built apart from the command `drain`, so that it loads 35 files instead of 41: 10 of the 260 ms of a drain of one turn
-  const drain = await bundleParts(out, "drain", { "background-drain": "src/background-drain.ts" }, [
-    ...plugins,
-    loadedBefore(inSource("agents/cards.ts", ...READS_LINES, "commands/drain.ts")),
-  ]);
-  const read = await bundleParts(out, "read", { read: "src/read.ts", ...CARDS }, [
-    ...plugins,
-    cardsOnUse,
-    loadedBefore(inSource("agents/cards.ts", ...READS_LINES, ...READS_PAYLOADS, "commands/sessions.ts")),
+    loadedBefore(() => inSource("agents/cards.ts", ...READS_LINES, "commands/drain.ts")),
   ]);
   const page = await bundlePage(join(outdir, "view"));
   writeFileSync(
     join(outdir, "LICENCES.txt"),
     licencesOf(
       ROOT,
-      [hook, commands, collect, drain, read, page].map(({ metafile }) => metafile),
+      [hook, commands, drain, page].map(({ metafile }) => metafile),
     ),
   );
   copyFileSync(join(ROOT, "src", "bin.cjs"), join(outdir, "openhook-otel.cjs"));
-  copyFileSync(join(ROOT, "src", "intake", "hook.sh"), join(outdir, "hook.sh"));
+  copyFileSync(join(ROOT, "src", "collect", "intake", "hook.sh"), join(outdir, "hook.sh"));
   for (const name of ["statusline.sh", "statusline.cjs"])
-    copyFileSync(join(ROOT, "src", "statusline", name), join(outdir, name));
+    copyFileSync(join(ROOT, "src", "show", "statusline", name), join(outdir, name));
   for (const file of ["openhook-otel.cjs", "hook.sh", "statusline.sh"]) chmodSync(join(outdir, file), 0o755);
 }
 
@@ -94,6 +84,36 @@ async function bundleParts(out, folder, entries, plugins) {
     writeFileSync(path, await commonJs(lib, path, text));
   }
   return built;
+}
+
+/**
+ * Which of `modules`, and of what they import, each module of a program may have loaded before it: the store only if it needs the store
+ * itself, because set-up also works where libsql is missing.
+ *
+ * @param {string} entry of the program
+ * @param {readonly string[]} modules absolute paths
+ * @returns {Promise<(path: string) => readonly string[]>} absolute paths to absolute paths
+ */
+async function modulesBefore(entry, modules) {
+  const { metafile } = await build({
+    ...OPTIONS,
+    entryPoints: [entry],
+    outdir: ROOT,
+    write: false,
+    plugins: [computed, textOfFiles],
+  });
+  const importedBy = (path, found = new Set()) => {
+    if (found.has(path)) return found;
+    found.add(path);
+    for (const { path: next, kind } of metafile.inputs[path]?.imports ?? [])
+      if (kind === "import-statement" && !next.endsWith(LAZY_SUFFIX)) importedBy(next, found);
+    return found;
+  };
+  const inRoot = (path) => relative(ROOT, path).replaceAll("\\", "/");
+  const needsStore = (path) => importedBy(path).has("libsql");
+  const before = modules.flatMap((path) => [...importedBy(inRoot(path))]).filter((path) => path.startsWith("src/"));
+  const withoutStore = before.filter((path) => !needsStore(path)).map((path) => join(ROOT, path));
+  return (path) => (needsStore(inRoot(path)) ? modules : withoutStore);
 }
 
 /** Converts a part to CommonJS. `import("…")` becomes `require` too, because Node's ES module loader would cost 20 ms. */
@@ -173,7 +193,7 @@ const EXPORTS = /__export\(stdin_exports,\{([^{}]+)\}\);module\.exports=__toComm
 async function bundlePage(outdir) {
   const built = await build({
     absWorkingDir: ROOT,
-    entryPoints: ["src/view/page/page.tsx", "src/view/page/page.css"],
+    entryPoints: ["src/show/view/page/page.tsx", "src/show/view/page/page.css"],
     outdir: resolve(outdir),
     bundle: true,
     platform: "browser",
@@ -185,18 +205,13 @@ async function bundlePage(outdir) {
     logLevel: "warning",
   });
   for (const file of ["index.html", "icon.svg"])
-    copyFileSync(join(ROOT, "src", "view", "page", file), join(outdir, file));
+    copyFileSync(join(ROOT, "src", "show", "view", "page", file), join(outdir, file));
   return built;
 }
 
 /** What most transcript readers use; in files of their own, these would take longer to load. */
 const READS_LINES = ["copies", "folder-memory", "jsonl", "past", "read-lines", "spliced"].map(
   (name) => `agents/shared/transcript/${name}.ts`,
-);
-
-/** What both the agents' cards and their transcript readers use; in files of their own, these would take longer to load. */
-const READS_PAYLOADS = ["content", "derived-ids", "digest", "identity", "patches", "version"].map(
-  (name) => `agents/shared/payload/${name}.ts`,
 );
 
 const inSource = (...paths) => paths.map((path) => join(ROOT, "src", path));
@@ -211,8 +226,8 @@ const OPTIONS = {
   target: "node20",
   ...AS_THE_PROGRAM,
   alias: {
-    debug: join(ROOT, "src", "network", "silent-debug.ts"),
-    "@grpc/proto-loader": join(ROOT, "src", "network", "no-proto-loader.ts"),
+    debug: join(ROOT, "src", "send", "network", "silent-debug.ts"),
+    "@grpc/proto-loader": join(ROOT, "src", "send", "network", "no-proto-loader.ts"),
   },
   minifySyntax: true,
   minifyWhitespace: true,
@@ -221,13 +236,6 @@ const OPTIONS = {
   metafile: true,
   logLevel: "warning",
 };
-
-/** The agents' cards, by the names of the parts that contain them. */
-const CARDS = Object.fromEntries(
-  readdirSync(join(ROOT, "src", "agents"), { recursive: true, encoding: "utf8" })
-    .map((path) => join("src", "agents", path))
-    .flatMap((path) => (cardName(path) === undefined ? [] : [[`lib/read/${cardName(path)}`, path]])),
-);
 
 /** Every `*.lazy.ts`, see esbuild-plugins.mjs, by its unique name. */
 const LAZY = {};

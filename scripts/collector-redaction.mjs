@@ -1,5 +1,5 @@
-// Writes collector-config/redaction.yaml (the attributes that the gateway allows, from the names in src/telemetry, and the texts
-// that it masks, from the rules in src/privacy) and collector-config/kubernetes/config/ (all configurations in the form of the
+// Writes collector-config/redaction.yaml (the attributes that the gateway allows, from the names in src/core/telemetry, and the texts
+// that it masks, from the rules in src/core/privacy) and collector-config/kubernetes/config/ (all configurations in the form of the
 // Helm chart). `--check` writes nothing and exits 1 if one is stale.
 import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";

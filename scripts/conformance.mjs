@@ -17,8 +17,8 @@ const MAX_OF_A_KIND = 2;
 const { allAgents, convertAll, payloadsOf } = await importBundled({
   stdin: typescript(`
     export { allAgents } from "./src/agents/registry.ts";
-    export { convertAll } from "./src/convert/envelopes.ts";
-    export { payloadsOf } from "./src/convert/input.ts";
+    export { convertAll } from "./src/collect/convert/envelopes.ts";
+    export { payloadsOf } from "./src/collect/convert/input.ts";
   `),
   ...AS_THE_PROGRAM,
 });

@@ -1,8 +1,9 @@
 // Writes the generated parts of README.md and docs/: agents and OpenHook levels from their cards, settings from the schema, metrics and
-// attributes from src/telemetry, commands from the built program's help. `--check` writes nothing and exits 1 if one is stale.
+// attributes from src/core/telemetry, commands from the built program's help, the index of decisions from their beginnings. `--check` writes
+// nothing and exits 1 if one is stale.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AS_THE_PROGRAM, importBundled, typescript } from "./import-bundled.mjs";
@@ -44,9 +45,9 @@ const program = await importBundled({
   stdin: typescript(`
     export { allAgents } from "./src/agents/registry.ts";
     export { checkedSettings } from "./src/config/checked.ts";
-    export { EXPOSURE } from "./src/telemetry/attributes.ts";
-    export { SELF_SHAPES } from "./src/telemetry/self.ts";
-    export { SHAPES } from "./src/telemetry/shapes.ts";
+    export { EXPOSURE } from "./src/core/telemetry/attributes.ts";
+    export { SELF_SHAPES } from "./src/core/telemetry/self.ts";
+    export { SHAPES } from "./src/core/telemetry/shapes.ts";
   `),
   ...AS_THE_PROGRAM,
 });
@@ -76,6 +77,7 @@ await put(
 );
 await put("docs/settings.md", table(["setting", "default", "meaning"], program.checkedSettings().map(settingOf)));
 await put("docs/metrics.md", metrics());
+await put("docs/decisions/README.md", await decisions());
 await put("docs/commands.md", commands());
 
 // --- internal ---
@@ -146,9 +148,12 @@ function notLive() {
     .map((line) => line.replace(/(.{1,112}\S)(?: |$)/g, "$1\n  ").trimEnd());
 }
 
-/** The day on which the documentation was read or the program recorded: the latest in the adapter's first comment. */
+/**
+ * The day on which the documentation was read or the program recorded: the latest in the adapter's first comment. A variant of another
+ * agent has no adapter of its own.
+ */
 async function dateOf(source) {
-  const text = await readFile(join(root, "src", "agents", source, "adapter.ts"), "utf8");
+  const text = await readFile(join(root, "src", "agents", source, "adapter.ts"), "utf8").catch(() => "");
   const [comment = ""] = /^(?:\/\/.*\n)+/.exec(text) ?? [];
   return (
     comment
@@ -183,6 +188,19 @@ function metrics() {
       exposures.map(([name, exposure]) => [`\`${name}\``, exposure]),
     )}`,
   ].join("\n\n");
+}
+
+/** A decision begins with its number and title, and a paragraph that says it in short. */
+async function decisions() {
+  const folder = join(root, "docs", "decisions");
+  const files = (await readdir(folder)).filter((name) => /^\d{4}-/.test(name)).sort();
+  const rows = files.map(async (file) => {
+    const text = await readFile(join(folder, file), "utf8");
+    const [, number, title, short] = /^# (\d{4}) ([^\n]+)\n\nIn short: (.+?)\n\n/s.exec(text) ?? [];
+    if (number !== file.slice(0, 4)) throw new Error(`${file} does not begin with # <number> <title> and In short: …`);
+    return [`[${number}](${file})`, title, short.replaceAll("\n", " ")];
+  });
+  return table(["", "decision", "in short"], await Promise.all(rows));
 }
 
 /** The help of each command, in the order of the program's own help. */

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { AS_THE_PROGRAM, importBundled } from "./import-bundled.mjs";
+import { AS_THE_PROGRAM, importBundled, pathOf } from "./import-bundled.mjs";
 
 /**
  * Evaluates `*.const.ts` at build time and bundles the resulting values, which must be JSON. Saves loading zod and all agents' cards:
@@ -26,9 +26,7 @@ export const loadedOnUse = {
   name: "loaded-on-use",
   setup(building) {
     building.onResolve({ filter: /\.lazy\.ts$/ }, ({ kind, namespace, path, resolveDir }) =>
-      kind === "entry-point" || namespace === LATER
-        ? undefined
-        : { path: resolve(resolveDir, path), namespace: ON_USE },
+      kind === "entry-point" || namespace === LATER ? undefined : { path: pathOf(resolveDir, path), namespace: ON_USE },
     );
     building.onResolve({ filter: /^loaded-on-use:/ }, ({ path }) => ({ path, external: true }));
     building.onLoad({ filter: /./, namespace: ON_USE }, async ({ path }) => ({
@@ -38,45 +36,20 @@ export const loadedOnUse = {
 };
 
 /**
- * Replaces the agents' cards by their plain values; a whole card, with the code that converts payloads, is loaded when one of its
- * functions is first called. Commands that read call hardly any: saves 180 of 740 kB of code, 5 of 130 ms of a list of sessions.
- */
-export const cardsOnUse = {
-  name: "cards-on-use",
-  setup(building) {
-    building.onResolve({ filter: /\/index\.ts$/ }, ({ importer, path, resolveDir }) =>
-      IS_CARDS.test(importer) ? { path: resolve(resolveDir, path), namespace: CARD } : undefined,
-    );
-    let all;
-    building.onLoad({ filter: /./, namespace: CARD }, async ({ path }) => {
-      all ??= importBundled({ ...AS_THE_PROGRAM, entryPoints: [join(dirname(path), "..", "cards.ts")] });
-      const { CARDS } = (await all).default;
-      const card = CARDS.find(({ source }) => source === basename(dirname(path)));
-      if (card === undefined) throw new Error(`${path}: its folder must have the name of the card's source`);
-      return { contents: cardOnUse(path, await readFile(path, "utf8"), card), resolveDir: dirname(path) };
-    });
-  },
-};
-
-/** Name of the part that contains a whole card; `undefined` for other modules. */
-export const cardName = (path) => (IS_CARD.test(path) ? `card-${basename(dirname(path))}` : undefined);
-
-/**
- * Makes all that is loaded later import `modules`, which are loaded before it anyway. Code is split by who imports it, so all code
- * of `modules` is then in one file instead of 90: saves 25 of 170 ms of a drain.
+ * Makes each module that is loaded later import those that are loaded before it anyway. Code is split by who imports it, so all of their
+ * code is then in one file instead of 90.
  *
- * @param {readonly string[]} modules absolute paths
+ * @param {(path: string) => readonly string[]} modulesOf what is loaded before a module; absolute paths
  */
-export const loadedBefore = (modules) => ({
+export const loadedBefore = (modulesOf) => ({
   name: "loaded-before",
   setup(building) {
     building.onResolve({ filter: /\.ts$/ }, ({ kind, path, resolveDir }) => {
-      const isPart = path.endsWith(LAZY_SUFFIX) || cardName(path) !== undefined;
-      const isLater = kind === "dynamic-import" || (kind === "entry-point" && isPart);
-      return isLater ? { path: resolve(resolveDir, path), namespace: LATER } : undefined;
+      const isLater = kind === "dynamic-import" || (kind === "entry-point" && path.endsWith(LAZY_SUFFIX));
+      return isLater ? { path: pathOf(resolveDir, path), namespace: LATER } : undefined;
     });
     building.onLoad({ filter: /./, namespace: LATER }, async ({ path }) => ({
-      contents: after(modules, path, await readFile(path, "utf8")),
+      contents: after(modulesOf(path), path, await readFile(path, "utf8")),
       resolveDir: dirname(path),
     }));
   },
@@ -140,49 +113,6 @@ const nativePart = (version) => `const name = "@libsql/" + target;
   }
   const { createRequire } = require("node:module");
   return createRequire(createRequire(__filename).resolve("libsql"))(name)`;
-
-const CARD = "card";
-const IS_CARDS = /agents[\\/]cards\.ts$/;
-const IS_CARD = /agents[\\/][\w-]+[\\/]index\.ts$/;
-
-/**
- * The module that replaces a card's.
- *
- * @param path of the card's module
- * @param text of that module
- * @param card what it exports
- */
-function cardOnUse(path, text, { known, own, ...card }) {
-  const whole = "load()";
-  const imports = text.match(/^import \{ hasSessions \} from .+$/m) ?? [];
-  const members = [
-    `...${withoutFunctions(card, whole)}`,
-    // Long lists that only drains, and levels that keep no names, need
-    ...Object.keys({ known, own }).map((name) => `get ${name}() { return ${whole}.${name}; }`),
-    // What imports its own file does not need the whole card
-    ...[...text.matchAll(/^ {2}(\w+: \(\) => import\("[^"]+"\)),$/gm)].map(([, member]) => member),
-    ...imports.map(() => "hasSessions"),
-  ];
-  return [
-    ...imports,
-    `const load = () => require("${ON_USE}:${cardName(path)}").default;`,
-    `export default { ${members.join(",\n")} };`,
-  ].join("\n");
-}
-
-/** A literal of a value; its functions are those of `source`, an expression. */
-function withoutFunctions(value, source) {
-  if (typeof value === "function") return `(...given) => ${source}(...given)`;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    if (!isPlain(value)) throw new Error(`${source} is neither a JSON value nor a function`);
-    return JSON.stringify(value);
-  }
-  const members = Object.entries(value).map(([name, member]) => {
-    const key = JSON.stringify(name);
-    return `${key}: ${withoutFunctions(member, `${source}[${key}]`)}`;
-  });
-  return `{${members.join(", ")}}`;
-}
 
 function constant([name, value]) {
   if (!isPlain(value)) throw new Error(`${name} is not a JSON value`);

@@ -1,6 +1,6 @@
-// Writes lists that the intakes share into src/intake/hook.sh and src/agents/shared/plugin/inbox.js, which cannot import them: the
+// Writes lists that the intakes share into src/collect/intake/hook.sh and src/agents/shared/plugin/inbox.js, which cannot import them: the
 // recorded environment variables, from the cards in src/agents, and the variables and Node options that a drain gets, from
-// src/intake/inbox-file.ts. `--check` writes nothing and exits 1 if a list is stale.
+// src/collect/intake/inbox-file.ts. `--check` writes nothing and exits 1 if a list is stale.
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,22 +9,31 @@ import { AS_THE_PROGRAM, importBundled } from "./import-bundled.mjs";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const load = (...path) => importBundled({ entryPoints: [join(root, "src", ...path)], ...AS_THE_PROGRAM });
 const { RECORDED_VARIABLES } = await load("agents", "intake.const.ts");
-const { ALLOWED_NODE_OPTIONS, STARTUP_VARIABLES } = await load("intake", "inbox-file.ts");
+const { ALLOWED_NODE_OPTIONS, STARTUP_VARIABLES } = await load("collect", "intake", "inbox-file.ts");
 
 const PER_LINE = 3;
+const PER_GROUP = 15;
 const inLines = (commands) =>
   commands
     .map((command, i) => `${command}${i % PER_LINE < PER_LINE - 1 && i < commands.length - 1 ? "; " : "\n"}`)
     .join("");
 const constant = (name, values) => `const ${name} = [\n${values.map((value) => `  "${value}",\n`).join("")}];\n`;
 
-await replaceIn("src/intake/hook.sh", "#", {
-  // Without a loop: `eval` would cost the agent time
-  variables: inLines(RECORDED_VARIABLES.map((name) => `head_line env.${name} "\${${name}-}"`)),
-  "allowed options": ALLOWED_NODE_OPTIONS.map((option) => `        ${option}) options="$options $option" ;;\n`).join(
-    "",
-  ),
-  "startup variables": STARTUP_VARIABLES.map((name) => `    unset ${name}\n`).join(""),
+/** Records variables if any of them is set. Without a loop: `eval` would cost the agent time. */
+const recorded = (names) => {
+  const commands = inLines(names.map((name) => `head_line env.${name} "\${${name}-}"`));
+  const values = names.map((name) => `\${${name}-}`).join("");
+  return `if [ -n "${values}" ]; then\n${commands.replaceAll(/^(?=.)/gm, "  ")}fi\n`;
+};
+const groups = RECORDED_VARIABLES.flatMap((_, i) =>
+  i % PER_GROUP === 0 ? [RECORDED_VARIABLES.slice(i, i + PER_GROUP)] : [],
+);
+
+await replaceIn("src/collect/intake/hook.sh", "#", {
+  // An agent sets its own variables, so most groups are empty
+  variables: groups.map(recorded).join(""),
+  "allowed options": `        ${ALLOWED_NODE_OPTIONS.join(" | ")}) options="$options $option" ;;\n`,
+  "startup variables": `    unset ${STARTUP_VARIABLES.join(" ")}\n`,
 });
 await replaceIn("src/agents/shared/plugin/inbox.js", "//", {
   "node options": `${constant("STARTUP_VARIABLES", STARTUP_VARIABLES)}\n${constant("ALLOWED_NODE_OPTIONS", ALLOWED_NODE_OPTIONS)}`,

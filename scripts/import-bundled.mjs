@@ -31,7 +31,7 @@ export const textOfFiles = {
   name: "text-of-files",
   setup(building) {
     building.onResolve({ filter: /\?raw$/ }, ({ path, resolveDir }) => ({
-      path: resolve(resolveDir, path.slice(0, -"?raw".length)),
+      path: pathOf(resolveDir, path.slice(0, -"?raw".length)),
       namespace: "text",
     }));
     building.onLoad({ filter: /./, namespace: "text" }, async ({ path }) => ({
@@ -40,6 +40,10 @@ export const textOfFiles = {
     }));
   },
 };
+
+/** Path of a module of `src` that a file in `folder` imports; `#room/…` is in `src`, as `imports` in package.json says. */
+export const pathOf = (folder, imported) =>
+  imported.startsWith("#") ? join(ROOT, "src", imported.slice(1)) : resolve(folder, imported);
 
 /** Options for importing parts of the program as its own bundle contains them. */
 export const AS_THE_PROGRAM = {

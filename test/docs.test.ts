@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { allAgents } from "../src/agents/registry.ts";
+import { allAgents } from "#agents/registry.ts";
 import { NO_PROGRAM, PROGRAMS } from "./live/programs.ts";
 import { ensureBuilt } from "./support/program.ts";
 import { ROOT } from "./support/replay.ts";

@@ -9,121 +9,128 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const CONFIG = join(ROOT, ".dependency-cruiser.cjs");
+const { forbidden: RULES } = createRequire(import.meta.url)(CONFIG) as {
+  readonly forbidden: readonly { name: string }[];
+};
+const ROOMS = [
+  "agents",
+  "commands",
+  ...RULES.flatMap(({ name }) => /^(\w+)-imports-only-rooms-below$/.exec(name)?.slice(1) ?? []),
+];
 
 /** One file per rule that breaks it and no other. `files` beside it are harmless by themselves. */
 const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: string; readonly beside?: Files }>> = {
   "no-cycles": {
-    file: "src/otlp/planted-cycle.ts",
+    file: "src/send/otlp/planted-cycle.ts",
     text: `import { half } from "./planted-half.ts";\nexport const whole = (): number => half() * 2;\n`,
     beside: {
-      "src/otlp/planted-half.ts": `import { whole } from "./planted-cycle.ts";\nexport const half = (): number => whole() / 2;\n`,
+      "src/send/otlp/planted-half.ts": `import { whole } from "./planted-cycle.ts";\nexport const half = (): number => whole() / 2;\n`,
     },
   },
   "src-stands-alone": {
-    file: "src/otlp/planted-dashboard.ts",
-    text: `import { DAYS } from "../../dashboards/src/planted.ts";\nexport const days = DAYS;\n`,
+    file: "src/send/otlp/planted-dashboard.ts",
+    text: `import { DAYS } from "../../../dashboards/src/planted.ts";\nexport const days = DAYS;\n`,
     beside: { "dashboards/src/planted.ts": "export const DAYS = 4;\n" },
   },
   "no-broken-imports": { file: "src/store/planted-broken.ts", text: `import "./nowhere.ts";\n` },
-  "intake-is-bare": { file: "src/intake/inbox-file.ts", text: `import * as z from "zod";\nexport const bare = z;\n` },
+  "intake-is-bare": {
+    file: "src/collect/intake/inbox-file.ts",
+    text: `import * as z from "zod";\nexport const bare = z;\n`,
+  },
   "hook-starts-nothing-else": {
-    file: "src/hook-main.ts",
-    text: `import { loadConfig } from "./config/load.ts";\nvoid loadConfig;\n`,
+    file: "src/collect/intake/hook-main.ts",
+    text: `import { loadConfig } from "#config/load.ts";\nvoid loadConfig;\n`,
   },
   "intake-knows-only-the-model": {
-    file: "src/intake/planted.ts",
-    text: `import { readMeta } from "../store/meta.ts";\nvoid readMeta;\n`,
+    file: "src/collect/intake/planted.ts",
+    text: `import { readMeta } from "#store/meta.ts";\nvoid readMeta;\n`,
   },
   "schemas-are-loaded-on-use": {
-    file: "src/drain/planted-schema.ts",
-    text: `import { TranscriptEntry } from "../model/transcript.ts";\nvoid TranscriptEntry;\n`,
+    file: "src/collect/drain/planted-schema.ts",
+    text: `import { TranscriptEntry } from "#core/model/transcript.ts";\nvoid TranscriptEntry;\n`,
   },
-  "model-imports-only-zod": { file: "src/model/planted.ts", text: `import { v4 } from "uuid";\nvoid v4;\n` },
+  "model-imports-only-zod": { file: "src/core/model/planted.ts", text: `import { v4 } from "uuid";\nvoid v4;\n` },
   "agents-know-only-the-model": {
     file: "src/agents/claude-code/planted-up.ts",
-    text: `import { placesOf } from "../../config/places.ts";\nvoid placesOf;\n`,
+    text: `import { buildSession } from "#core/session/build.ts";\nvoid buildSession;\n`,
   },
   "agents-are-islands": {
     file: "src/agents/claude-code/planted-bridge.ts",
     text: `import card from "../openhook/index.ts";\nvoid card;\n`,
   },
   "only-the-registry-knows-agents": {
-    file: "src/drain/planted-agent.ts",
-    text: `import card from "../agents/claude-code/index.ts";\nvoid card;\n`,
+    file: "src/collect/drain/planted-agent.ts",
+    text: `import card from "#agents/claude-code/index.ts";\nvoid card;\n`,
   },
   "agents-are-loaded-on-demand": {
     file: "src/agents/planted.ts",
     text: `import card from "./claude-code/index.ts";\nvoid card;\n`,
   },
-  "pure-rooms": { file: "src/session/planted-impure.ts", text: `import { stat } from "node:fs";\nvoid stat;\n` },
+  "pure-rooms": { file: "src/core/session/planted-impure.ts", text: `import { stat } from "node:fs";\nvoid stat;\n` },
   "session-before-telemetry": {
-    file: "src/session/planted-order.ts",
+    file: "src/core/session/planted-order.ts",
     text: `import { spanIdOf } from "../telemetry/ids.ts";\nvoid spanIdOf;\n`,
   },
   "stations-know-only-the-model": {
     file: "src/store/planted-sideways.ts",
-    text: `import { buildSession } from "../session/build.ts";\nvoid buildSession;\n`,
+    text: `import { buildSession } from "#core/session/build.ts";\nvoid buildSession;\n`,
   },
   "privacy-knows-only-the-model": {
-    file: "src/privacy/planted-sideways.ts",
-    text: `import { readMeta } from "../store/meta.ts";\nvoid readMeta;\n`,
+    file: "src/core/privacy/planted-sideways.ts",
+    text: `import { buildSession } from "../session/build.ts";\nvoid buildSession;\n`,
   },
   "capture-decides-alone": {
-    file: "src/capture/planted.ts",
-    text: `import { buildSession } from "../session/build.ts";\nvoid buildSession;\n`,
+    file: "src/store/capture/planted.ts",
+    text: `import { buildSession } from "#core/session/build.ts";\nvoid buildSession;\n`,
   },
   "bridge-hosts-alone": {
-    file: "src/bridge/planted.ts",
-    text: `import { createSender } from "../otlp/send.lazy.ts";\nvoid createSender;\n`,
+    file: "src/collect/bridge/planted.ts",
+    text: `import { createSender } from "#send/otlp/send.lazy.ts";\nvoid createSender;\n`,
   },
   "transcripts-are-found-apart": {
-    file: "src/transcripts/planted.ts",
-    text: `import { buildSession } from "../session/build.ts";\nvoid buildSession;\n`,
+    file: "src/collect/transcripts/planted.ts",
+    text: `import { buildSession } from "#core/session/build.ts";\nvoid buildSession;\n`,
   },
   "sessions-only-read": {
-    file: "src/sessions/planted.ts",
-    text: `import { levelOf } from "../capture/level.ts";\nvoid levelOf;\n`,
+    file: "src/store/sessions/planted.ts",
+    text: `import { levelOf } from "#store/capture/level.ts";\nvoid levelOf;\n`,
   },
   "report-reads-sessions": {
-    file: "src/report/planted.ts",
-    text: `import { levelOf } from "../capture/level.ts";\nvoid levelOf;\n`,
+    file: "src/show/report/planted.ts",
+    text: `import { levelOf } from "#store/capture/level.ts";\nvoid levelOf;\n`,
   },
   "git-is-asked-apart": {
     file: "src/changes/git/planted.ts",
-    text: `import { readMeta } from "../../store/meta.ts";\nvoid readMeta;\n`,
-  },
-  "text-knows-no-room": {
-    file: "src/text/planted.ts",
-    text: `import { readMeta } from "../store/meta.ts";\nvoid readMeta;\n`,
+    text: `import { readMeta } from "#store/meta.ts";\nvoid readMeta;\n`,
   },
   "stations-serve-drains-and-imports": {
-    file: "src/view/planted-drain.ts",
-    text: `import { emptyReport } from "../drain/context.ts";\nvoid emptyReport;\n`,
+    file: "src/check/health/planted-drain.ts",
+    text: `import { emptyReport } from "#collect/drain/context.ts";\nvoid emptyReport;\n`,
   },
   "otel-lives-in-otlp": {
-    file: "src/drain/planted-sdk.ts",
+    file: "src/collect/drain/planted-sdk.ts",
     text: `import { resourceFromAttributes } from "@opentelemetry/resources";\nvoid resourceFromAttributes;\n`,
   },
   "connections-open-in-network": {
-    file: "src/reconcile/planted-fetch.ts",
+    file: "src/check/reconcile/planted-fetch.ts",
     text: `import { request } from "node:https";\nvoid request;\n`,
   },
-  "sqlite-lives-in-store": { file: "src/drain/planted-sql.ts", text: `import Libsql from "libsql";\nvoid Libsql;\n` },
+  "sqlite-lives-in-store": {
+    file: "src/collect/drain/planted-sql.ts",
+    text: `import Libsql from "libsql";\nvoid Libsql;\n`,
+  },
   "page-runs-in-a-browser": {
-    file: "src/view/page/planted.tsx",
+    file: "src/show/view/page/planted.tsx",
     text: `import { readFileSync } from "node:fs";\nvoid readFileSync;\n`,
   },
   "page-is-built-apart": {
-    file: "src/view/planted.ts",
+    file: "src/show/view/planted.ts",
     text: `import { safeText } from "./page/text/safe-text.ts";\nvoid safeText;\n`,
   },
-  "commands-are-the-edge": {
-    file: "src/drain/planted-up.ts",
-    text: `import { doctor } from "../commands/doctor.ts";\nvoid doctor;\n`,
-  },
+  "programs-are-the-edge": { file: "src/commands/planted-edge.ts", text: `import "../cli.ts";\n` },
   "commands-start-the-pipeline": {
-    file: "src/drain/planted-pipeline.ts",
-    text: `import { drain } from "../pipeline.ts";\nvoid drain;\n`,
+    file: "src/collect/drain/planted-pipeline.ts",
+    text: `import { drain } from "#pipeline.ts";\nvoid drain;\n`,
   },
   "commands-are-loaded-on-demand": {
     file: "src/commands/definitions/planted.ts",
@@ -134,6 +141,27 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
     text: `export const planted = () => import("../enable.ts");\n`,
   },
 };
+
+/** One file per room that imports from a room above it. */
+const PLANTED_UP: typeof PLANTED = Object.fromEntries(
+  [
+    ["kit", "planted-up", "#core/rules/names.ts"],
+    ["core", "planted-up", "#agents/registry.ts"],
+    ["config", "planted-up", "#send/network/request.ts"],
+    ["send", "planted-up", "#store/meta.ts"],
+    ["store", "planted/up", "#show/report/buckets.ts"],
+    ["show", "planted-up", "#changes/git/git.ts"],
+    ["changes", "planted-up", "#collect/transcripts/transcript-roots.ts"],
+    ["collect", "planted-up", "#setup/stack/text.ts"],
+    ["setup", "planted-up", "#check/health/coverage.ts"],
+    ["check", "planted-up", "#commands/doctor.ts"],
+  ].map(([room, name, above]) => [
+    `${room}-imports-only-rooms-below`,
+    { file: `src/${room}/${name}.ts`, text: `import "${above}";\n` },
+  ]),
+);
+
+const ALL_PLANTED: typeof PLANTED = { ...PLANTED, ...PLANTED_UP };
 
 type Files = Readonly<Record<string, string>>;
 
@@ -149,18 +177,37 @@ const GENERATED: ReadonlySet<string> = new Set(["src/agents/shared/transcript/sh
 
 /** A cycle of type imports, which the compiler would accept. */
 const CYCLE_OF_TYPES: Files = {
-  "src/otlp/planted-type.ts": `import type { Half } from "./planted-type-half.ts";\nexport type Whole = Half | 1;\n`,
-  "src/otlp/planted-type-half.ts": `import type { Whole } from "./planted-type.ts";\nexport type Half = Whole[];\n`,
+  "src/send/otlp/planted-type.ts": `import type { Half } from "./planted-type-half.ts";\nexport type Whole = Half | 1;\n`,
+  "src/send/otlp/planted-type-half.ts": `import type { Whole } from "./planted-type.ts";\nexport type Half = Whole[];\n`,
 };
 
 describe("who may import whom", () => {
   test("src breaks no rule, and all of it was looked at", () => {
-    const { violations, sources } = cruise(ROOT);
+    const { violations, sources, imports } = cruise(ROOT);
     expect(violations).toEqual([]);
+    expect(inCircles(imports, 1)).toEqual([]);
+    expect(inCircles(imports, 2)).toEqual([]);
+    const rooms = new Set(
+      sources.map((file) => file.split("/")).flatMap(([, room = "", file]) => (file ? [room] : [])),
+    );
+    expect([...rooms].sort()).toEqual([...ROOMS].sort());
     // Files that are copied into other programs' folders are not modules of the program
     const modules = sources.filter((file) => !file.endsWith(".sh"));
     // With an unknown version of TypeScript the tool checks no file and reports success
     expect(modules).toEqual(filesBelow(join(ROOT, "src")).filter((file) => /\.(tsx?|cjs|js)$/.test(file)));
+  });
+
+  test("rooms that import each other through a third one are found, and so are rooms inside a room", () => {
+    const imports = [
+      ["src/store/a.ts", "src/show/a.ts"],
+      ["src/show/b.ts", "src/send/otlp/a.ts"],
+      ["src/send/otlp/b.ts", "src/store/b.ts"],
+      ["src/kit/text/a.ts", "src/kit/a.ts"],
+      ["src/kit/b.ts", "src/kit/text/b.ts"],
+      ["src/core/model/a.ts", "src/kit/a.ts"],
+    ] as const;
+    expect(inCircles(imports, 1)).toEqual(["send", "show", "store"]);
+    expect(inCircles(imports.slice(3), 2)).toEqual(["kit", "kit/text"]);
   });
 
   describe("a planted violation is reported", () => {
@@ -172,7 +219,7 @@ describe("who may import whom", () => {
         cpSync(join(ROOT, name), join(copy, name), { recursive: true });
       }
       symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"), "junction");
-      for (const { file, text, beside = {} } of Object.values(PLANTED)) {
+      for (const { file, text, beside = {} } of Object.values(ALL_PLANTED)) {
         for (const [path, content] of Object.entries({ ...beside, [file]: text })) {
           mkdirSync(dirname(join(copy, path)), { recursive: true });
           writeFileSync(join(copy, path), content);
@@ -183,8 +230,8 @@ describe("who may import whom", () => {
     });
     afterAll(() => rmSync(copy, { recursive: true, force: true, maxRetries: 10 }));
 
-    test.each(Object.keys(PLANTED))("%s", (name) => {
-      const planted = PLANTED[name];
+    test.each(Object.keys(ALL_PLANTED))("%s", (name) => {
+      const planted = ALL_PLANTED[name];
       expect(new Set(reported.filter(({ from }) => from === planted?.file).map(({ rule }) => rule))).toEqual(
         new Set([name]),
       );
@@ -196,8 +243,7 @@ describe("who may import whom", () => {
     });
 
     test("there is a planted violation of every rule", () => {
-      const { forbidden } = createRequire(import.meta.url)(CONFIG) as { forbidden: { name: string }[] };
-      expect(Object.keys(PLANTED).sort()).toEqual(forbidden.map(({ name }) => name).sort());
+      expect(Object.keys(ALL_PLANTED).sort()).toEqual(RULES.map(({ name }) => name).sort());
     });
   });
 });
@@ -237,7 +283,7 @@ describe("files are short", () => {
   });
 
   test("the check finds a longer file, and too many long ones", () => {
-    const planted = { file: "src/drain/planted.ts", lines: MAX_LINES + 1 };
+    const planted = { file: "src/collect/drain/planted.ts", lines: MAX_LINES + 1 };
     expect(above([...sizes, planted], MAX_LINES)).toContain(planted.file);
     const grown = sizes.map(({ file, lines }) => ({ file, lines: lines * 2 }));
     expect(quantile(grown, 0.5)).toBeGreaterThan(MAX_MEDIAN_LINES);
@@ -267,10 +313,10 @@ describe("no file outside its folder names an agent", () => {
   });
 });
 
-describe("connections open in src/network", () => {
+describe("connections open in src/send/network", () => {
   test("no file calls fetch, except in the page, which runs in a browser", () => {
     const found = filesBelow(join(ROOT, "src"))
-      .filter((file) => /\.(tsx?|js|cjs)$/.test(file) && !/^src\/(network|view\/page)\//.test(file))
+      .filter((file) => /\.(tsx?|js|cjs)$/.test(file) && !/^src\/(send\/network|show\/view\/page)\//.test(file))
       .flatMap((file) => connectionsIn(readFileSync(join(ROOT, file), "utf8")).map((text) => `${file}: ${text}`));
     expect(found).toEqual([]);
   });
@@ -279,6 +325,28 @@ describe("connections open in src/network", () => {
     expect(connectionsIn("const answer = await fetch(url);")).toEqual(["fetch"]);
     expect(connectionsIn("const get = globalThis.fetch; new WebSocket(url);")).toEqual(["fetch", "WebSocket"]);
     expect(connectionsIn('const text = "fetch(url)"; // fetch(url)\nagent.fetched(url); db.fetch();')).toEqual([]);
+  });
+});
+
+describe("nouns are types and schemas", () => {
+  const FUNCTION = /^export (?:async function|function|class|const \w+(?:: [^=]+)? = (?:async )?(?:\(|<|\w+ =>))/m;
+
+  test("no file in src/core/model has a function or a class", () => {
+    const found = filesBelow(join(ROOT, "src", "core", "model")).filter((file) =>
+      FUNCTION.test(readFileSync(join(ROOT, file), "utf8")),
+    );
+    expect(found).toEqual([]);
+  });
+
+  test("the check finds functions and classes, and accepts schemas and constants", () => {
+    for (const text of ["export function a() {}", "export const a = (b: string) => b;", "export class A {}"])
+      expect(FUNCTION.test(text), text).toBe(true);
+    for (const text of [
+      "export const A = z.object({});",
+      'export const LEVELS = ["a"] as const;',
+      "export interface A {}",
+    ])
+      expect(FUNCTION.test(text), text).toBe(false);
   });
 });
 
@@ -327,13 +395,23 @@ interface Violation {
   readonly rule: string;
 }
 
-function cruise(root: string): { readonly violations: readonly Violation[]; readonly sources: readonly string[] } {
+type Import = readonly [from: string, to: string];
+
+/** @returns `sources` and `imports` only of `src` */
+function cruise(root: string): {
+  readonly violations: readonly Violation[];
+  readonly sources: readonly string[];
+  readonly imports: readonly Import[];
+} {
   const program = join(ROOT, "node_modules", "dependency-cruiser", "bin", "dependency-cruise.mjs");
   const args = [program, "src", "--config", CONFIG, "--output-type", "json"];
   const result = JSON.parse(
     execFileSync(process.execPath, args, { cwd: root, maxBuffer: 1 << 28, encoding: "utf8" }),
   ) as {
-    readonly modules: readonly { readonly source: string }[];
+    readonly modules: readonly {
+      readonly source: string;
+      readonly dependencies: readonly { readonly resolved: string }[];
+    }[];
     readonly summary: {
       readonly violations: readonly { readonly from: string; readonly to: string; readonly rule: { name: string } }[];
     };
@@ -344,7 +422,32 @@ function cruise(root: string): { readonly violations: readonly Violation[]; read
       .map(({ source }) => source)
       .filter((source) => source.startsWith("src/"))
       .sort(),
+    imports: result.modules.flatMap(({ source, dependencies }) =>
+      dependencies.map(({ resolved }): Import => [source, resolved]).filter((pair) => pair.every(isOurs)),
+    ),
   };
+}
+
+const isOurs = (path: string): boolean => path.startsWith("src/");
+
+/**
+ * Rooms that import each other, directly or through others.
+ *
+ * @param level 1: the folders of `src`; 2: also those inside them, e.g. `core/model`
+ * @returns sorted names
+ */
+function inCircles(imports: readonly Import[], level: number): readonly string[] {
+  const roomOf = (path: string): string => path.split("/").slice(1, -1).slice(0, level).join("/");
+  const next = new Map<string, Set<string>>();
+  for (const [from, to] of imports.map((pair) => pair.map(roomOf))) {
+    if (from && to && from !== to) next.set(from, (next.get(from) ?? new Set()).add(to));
+  }
+  const reaches = (from: string, to: string, seen: Set<string>): boolean => {
+    if (seen.has(from)) return false;
+    seen.add(from);
+    return [...(next.get(from) ?? [])].some((room) => room === to || reaches(room, to, seen));
+  };
+  return [...next.keys()].filter((room) => reaches(room, room, new Set())).sort();
 }
 
 interface Size {

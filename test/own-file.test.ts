@@ -4,8 +4,8 @@ import { closeSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { collectStatus } from "../src/health/status/facts.ts";
-import { appendOwn, assertOwn, openOwn, readOwn } from "../src/own-file.ts";
+import { collectStatus } from "#check/health/examine.ts";
+import { appendOwn, assertOwn, openOwn, readOwn } from "#kit/own-file.ts";
 import { contextAt } from "./support/context.ts";
 import { Replay } from "./support/replay.ts";
 

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { placesOf } from "../src/config/places.ts";
-import { pagerOf } from "../src/pager.ts";
+import { pagerOf } from "#commands/program/pager.ts";
+import { placesOf } from "#config/places.ts";
 import { contextAt } from "./support/context.ts";
 
 let home: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isCiLog, safeOutput, safeText } from "../src/safe-output.ts";
+import { isCiLog, safeOutput, safeText } from "#kit/safe-output.ts";
 
 test("CRLF passes; a carriage return alone is escaped", () => {
   expect(safeText("a,b\r\nc,d\r\n")).toBe("a,b\r\nc,d\r\n");

@@ -9,17 +9,17 @@ const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const KNOWN: readonly RegExp[] = [
   // The root: packaging, tools' settings, texts
   /^(?:package|package-lock|tsconfig|biome)\.json$/,
-  /^(?:vitest\.config\.ts|\.dependency-cruiser\.cjs|\.gitignore|\.npmrc|LICENSE)$/,
+  /^(?:vitest\.config\.ts|\.dependency-cruiser\.cjs|\.git(?:ignore|attributes)|\.npmrc|LICENSE)$/,
   /^(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md$/,
   /^\.ci\/run$/,
   /^\.github\/(?:[\w-]+\/)?[\w-]+\.(?:ya?ml|md)$/,
   // The program: flat rooms of code, agents with their README, the page with its styles
   /^src\/(?:[\w.-]+\/)*[\w.-]+\.tsx?$/,
-  /^src\/(?:bin\.cjs|intake\/(?:hook|wrapper)\.sh|statusline\/statusline\.(?:sh|cjs)|commands\/completion\.sh|agents\/(?:[\w-]+\/)+[\w-]+\.js)$/,
+  /^src\/(?:bin\.cjs|collect\/intake\/(?:hook|wrapper)\.sh|show\/statusline\/statusline\.(?:sh|cjs)|commands\/completion\.sh|agents\/(?:[\w-]+\/)+[\w-]+\.js)$/,
   /^src\/agents\/[\w-]+\/README\.md$/,
   /^src\/agents\/shared\/transcript\/shorten\/shorten\.wat$/,
   /^src\/store\/(?:README\.md|[\w-]+\.sql)$/,
-  /^src\/view\/page\/(?:(?:styles\/)?[\w-]+\.css|icon\.svg|index\.html|tsconfig\.json)$/,
+  /^src\/show\/view\/page\/(?:(?:styles\/)?[\w-]+\.css|icon\.svg|index\.html|tsconfig\.json)$/,
   // Tests mirror src; a case is a folder of data
   /^test\/(?:[\w.-]+\/)*[\w.-]+\.(?:m?ts|mjs|cjs|js)$/,
   /^test\/agents\/.+(?:\.(?:jsonl?|md|txt|db|db-wal|zst|toml|ya?ml|sql)|\/(?:\.project_root|CURRENT|\.registry))$/,
@@ -35,6 +35,7 @@ const KNOWN: readonly RegExp[] = [
   /^changelog\.d\/[\w.-]+\.md$/,
   // Tools
   /^scripts\/[\w.-]+\.m(?:js|ts)$/,
+  /^scripts\/new-agent\/[\w.-]+\.txt$/,
   /^scripts\/wasm\.d\.mts$/,
   /^bench\/(?:[\w-]+\/)?[\w-]+\.mjs$/,
 ];
@@ -51,7 +52,7 @@ test("every tracked file has its place", () => {
 test.each([
   "isolate-0x36573f00-21444-v8.log",
   "notes.txt",
-  "src/drain/read-inbox.ts.orig",
+  "src/collect/drain/read-inbox.ts.orig",
   "src/store/dump.db",
   "test/screenshot.png",
   "scripts/try.sh",

@@ -2,11 +2,11 @@
 // `parse` and `usage` are lower bounds: they only parse lines.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { basename } from "node:path";
+import { CALL } from "#core/packed/fact-tables.ts";
 import claudeCode from "../../src/agents/claude-code/transcript.ts";
 import codex from "../../src/agents/codex/transcript.ts";
-import { RowSink } from "../../src/import/row-sink.ts";
-import { CALL } from "../../src/model/fact-tables.ts";
-import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
+import { RowSink } from "../../src/collect/import/row-sink.ts";
+import { INITIAL_OFFSET } from "../../src/core/model/initial-offset.ts";
 
 const READERS = { "claude-code": claudeCode, codex };
 const CHUNK_BYTES = 1 << 20;

@@ -1,10 +1,10 @@
-import { otlpSettings } from "../../src/config/otlp.ts";
-import { Config } from "../../src/config/schema.ts";
-import { userAttributes } from "../../src/privacy/identity.ts";
-import { EMAIL_RULE, HOME_RULES, type Rule, re2, SECRET_RULES } from "../../src/privacy/rules.ts";
-import { OVERFLOW } from "../../src/store/cardinality.ts";
-import { CONTENT_ATTRIBUTES } from "../../src/telemetry/attributes.ts";
-import * as semconv from "../../src/telemetry/semconv.ts";
+import { otlpSettings } from "#config/otlp.ts";
+import { Config } from "#config/schema.ts";
+import { userAttributes } from "#core/privacy/identity.ts";
+import { EMAIL_RULE, HOME_RULES, type Rule, re2, SECRET_RULES } from "#core/privacy/rules.ts";
+import { CONTENT_ATTRIBUTES } from "#core/telemetry/attributes.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
+import { OVERFLOW } from "#store/cardinality.ts";
 
 /** The settings of a `redaction` processor that we use. */
 export interface Redaction {
@@ -50,7 +50,7 @@ export function redactionProcessors(): Readonly<Record<string, Redaction>> {
 export function redactionYaml(): string {
   const { "redaction/keys": keys, "redaction/secrets": secrets, "redaction/people": people } = redactionProcessors();
   return `${[
-    "# Written by scripts/collector-redaction.mjs from src/telemetry/semconv.ts and src/privacy/rules.ts. Do not edit.",
+    "# Written by scripts/collector-redaction.mjs from src/core/telemetry/semconv.ts and src/core/privacy/rules.ts. Do not edit.",
     "# What the gateway allows; gateway.yaml has the order. Fails closed: names that are not listed are removed.",
     "processors:",
     "  # Attributes by name, anywhere: resource, scope, span, event, metric point",

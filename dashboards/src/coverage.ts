@@ -1,6 +1,6 @@
 import type { Builder } from "@grafana/grafana-foundation-sdk/cog";
 import type { Panel } from "@grafana/grafana-foundation-sdk/dashboard";
-import { COVERAGES, type Coverage } from "../../src/telemetry/self.ts";
+import { COVERAGES, type Coverage } from "#core/telemetry/self.ts";
 import { matrix } from "./matrix.ts";
 import { stat, table, UNIT } from "./panels.ts";
 import { IDLE, LABEL, type LabelKey, labels, ratio, sumBy } from "./promql.ts";

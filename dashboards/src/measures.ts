@@ -1,4 +1,4 @@
-import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { type Column, UNIT } from "./panels.ts";
 import { exactSum, LABEL, type LabelKey, quantile, ratio, sumBy } from "./promql.ts";
 import { of } from "./select.ts";

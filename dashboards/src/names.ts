@@ -1,5 +1,5 @@
-import type { MetricShape } from "../../src/model/telemetry.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import type { MetricShape } from "#core/model/telemetry.ts";
+import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 
 /**
  * A metric as Prometheus names it: by the OpenTelemetry rules that the Collector's exporter and Prometheus' own OTLP

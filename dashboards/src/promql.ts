@@ -1,4 +1,4 @@
-import * as semconv from "../../src/telemetry/semconv.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
 import { promLabel, promName } from "./names.ts";
 
 /** Labels by meaning. */

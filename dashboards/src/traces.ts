@@ -1,7 +1,7 @@
 import type { Builder } from "@grafana/grafana-foundation-sdk/cog";
 import type { Panel } from "@grafana/grafana-foundation-sdk/dashboard";
 import { DataqueryBuilder, MetricsQueryType, SearchTableType } from "@grafana/grafana-foundation-sdk/tempo";
-import * as semconv from "../../src/telemetry/semconv.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
 import { type Link, put, UID } from "./links.ts";
 import { built } from "./panels.ts";
 

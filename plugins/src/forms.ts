@@ -1,6 +1,7 @@
-import type { HookCommand, Installer } from "../../src/model/agent.ts";
-import { managedFolderOf } from "../../src/registration/managed-places.ts";
-import { posixArgs, posixLine } from "../../src/registration/posix-line.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Installer } from "#core/model/installer.ts";
+import { managedFolderOf } from "#setup/registration/managed-places.ts";
+import { posixArgs, posixLine } from "#setup/registration/posix-line.ts";
 
 /** A package that registers our hooks with an agent, in the agent's form. */
 export interface Plugin {

@@ -1,5 +1,5 @@
-import { findAgent } from "../../src/agents/registry.ts";
-import type { Installer } from "../../src/model/agent.ts";
+import { findAgent } from "#agents/registry.ts";
+import type { Installer } from "#core/model/installer.ts";
 
 /** An agent's installer. @throws for an agent without one */
 export async function installerOf(source: string): Promise<Installer> {

@@ -1,4 +1,4 @@
-import type { Agent } from "../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import amp from "./amp/index.ts";
 import antigravity from "./antigravity/index.ts";
 import auggie from "./auggie/index.ts";

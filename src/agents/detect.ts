@@ -1,4 +1,5 @@
-import type { Agent, IntakeFacts, Recognition } from "../model/agent.ts";
+import type { Agent, Recognition } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 
 /**
  * Finds the agent that sent a payload. A card that is certain takes precedence, then the card that the command line names if it

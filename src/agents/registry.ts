@@ -1,4 +1,4 @@
-import type { Agent } from "../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 
 export { agentNames } from "./names.const.ts";
 

@@ -1,17 +1,17 @@
 import { sep } from "node:path";
 import { v5 as uuidv5 } from "uuid";
-import type { StoredCommit } from "../model/changes.ts";
-import { type Attribution, identityOf } from "../report/attribution.ts";
-import type { Agents } from "../report/session-summary.ts";
-import { type SessionView, viewOf } from "../report/session-view.ts";
-import type { Database } from "../store/database.ts";
-import { sessionById } from "../store/sessions.ts";
-import type { SpanSettings } from "../telemetry/spans.ts";
+import type { StoredCommit } from "#core/model/changes.ts";
+import type { SpanSettings } from "#core/telemetry/spans.ts";
+import { type Attribution, identityOf } from "#show/report/attribution.ts";
+import type { Agents } from "#show/report/session-summary.ts";
+import { type SessionView, viewOf } from "#show/report/session-view.ts";
+import type { Database } from "#store/database.ts";
+import { sessionById } from "#store/sessions.ts";
 import { type Edit, linesAfter } from "./edited-lines.ts";
 import type { LineRange } from "./git/patches.ts";
 
 /** One record of Agent Trace: what agents contributed to one commit. @see https://github.com/cursor/agent-trace, read 2026-11-27 */
-export interface TraceRecord {
+interface TraceRecord {
   readonly version: string;
   readonly id: string;
   readonly timestamp: string;
@@ -21,13 +21,13 @@ export interface TraceRecord {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-export interface TraceFile {
+interface TraceFile {
   /** From the root of the repository, with slashes. */
   readonly path: string;
   readonly conversations: readonly TraceConversation[];
 }
 
-export interface TraceConversation {
+interface TraceConversation {
   readonly contributor: { readonly type: "ai" | "unknown"; readonly model_id?: string };
   /** Empty: the file was edited, but which of its lines are the agent's is not known. */
   readonly ranges: readonly { readonly start_line: number; readonly end_line: number }[];
@@ -44,7 +44,7 @@ export interface CommitToTrace {
 }
 
 /** What a record is made with. */
-export interface TraceDeps extends Agents {
+interface TraceDeps extends Agents {
   readonly settings: SpanSettings;
   readonly version: string;
   /** The root of the worktree in which a session ran. @returns `undefined` if it is not known any more */

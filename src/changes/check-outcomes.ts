@@ -1,14 +1,13 @@
 import { existsSync } from "node:fs";
-import { readProjectSettings } from "../config/project.ts";
-import type { Context } from "../context.ts";
-import { messageOf } from "../model/error-message.ts";
-import type { CommitToFollow } from "../model/outcomes.ts";
-import type { StoredOutcome } from "../store/outcomes.ts";
+import type { Context } from "#config/context.ts";
+import { readProjectSettings } from "#config/project.ts";
+import type { CommitToFollow } from "#core/model/outcomes.ts";
+import { messageOf } from "#kit/errors.ts";
+import type { StoredOutcome } from "#store/outcomes.ts";
 import type { RepositoryToFollow } from "./due-commits.ts";
 import { commitsOfEdits, type EditedCommit, type SessionEdits } from "./edited-commits.ts";
-import { findGit } from "./git/find-git.ts";
 import { followCommits } from "./git/follow.ts";
-import { Git } from "./git/git.ts";
+import { findGit, Git } from "./git/git.ts";
 
 /** What was found out, and which repositories could not be read. */
 export interface Checked {

@@ -1,10 +1,10 @@
-import type { StoredCommit } from "../model/changes.ts";
-import type { CommitToFollow } from "../model/outcomes.ts";
-import { editsIn } from "../session/written-files.ts";
-import { storedCommits, storedRepositories } from "../store/changes.ts";
-import type { Database } from "../store/database.ts";
-import { storedOutcomes } from "../store/outcomes.ts";
-import { editedFiles, packedEdits } from "../store/session-work.ts";
+import type { StoredCommit } from "#core/model/changes.ts";
+import type { CommitToFollow } from "#core/model/outcomes.ts";
+import { editsIn } from "#core/session/written-files.ts";
+import { storedCommits, storedRepositories } from "#store/changes.ts";
+import type { Database } from "#store/database.ts";
+import { storedOutcomes } from "#store/outcomes.ts";
+import { editedFiles, packedEdits } from "#store/session-list.ts";
 import type { SessionEdits } from "./edited-commits.ts";
 
 /** A repository, and the commits of it whose outcome is not final yet. */
@@ -25,7 +25,7 @@ export interface RepositoryToFollow {
  * @param isAll final outcomes are checked again, and commits of all edits are looked for
  */
 export function dueCommits(db: Database, nowMs: number, isAll: boolean): readonly RepositoryToFollow[] {
-  const outcomes = new Map(storedOutcomes(db).map((one) => [`${one.repository}:${one.commit}`, one]));
+  const outcomes = new Map(storedOutcomes(db).map((outcome) => [`${outcome.repository}:${outcome.commit}`, outcome]));
   const commits = storedCommits(db);
   const replaced = new Map(
     commits.flatMap(({ replaces, commit }) => (replaces === undefined ? [] : [[replaces, commit]])),
@@ -37,27 +37,28 @@ export function dueCommits(db: Database, nowMs: number, isAll: boolean): readonl
     if (gitDir === undefined) return [];
     const sessions = new Map<string, Set<number>>();
     const wanted = new Map<string, CommitToFollow>();
-    for (const one of commits) {
-      if (one.repository !== undefined && one.repository !== id) continue;
-      const known = outcomes.get(`${id}:${one.commit}`);
-      const isFinal = nowMs - (known?.landedMs ?? one.timeMs) > (known?.landedMs === undefined ? OPEN_MS : LANDED_MS);
+    for (const commit of commits) {
+      if (commit.repository !== undefined && commit.repository !== id) continue;
+      const known = outcomes.get(`${id}:${commit.commit}`);
+      const isFinal =
+        nowMs - (known?.landedMs ?? commit.timeMs) > (known?.landedMs === undefined ? OPEN_MS : LANDED_MS);
       if (isFinal && !isAll && known !== undefined) continue;
-      const replacedBy = replaced.get(one.commit);
-      sessions.set(one.commit, (sessions.get(one.commit) ?? new Set()).add(one.session));
-      wanted.set(one.commit, {
-        commit: one.commit,
-        timeMs: Math.min(one.timeMs, wanted.get(one.commit)?.timeMs ?? one.timeMs),
+      const replacedBy = replaced.get(commit.commit);
+      sessions.set(commit.commit, (sessions.get(commit.commit) ?? new Set()).add(commit.session));
+      wanted.set(commit.commit, {
+        commit: commit.commit,
+        timeMs: Math.min(commit.timeMs, wanted.get(commit.commit)?.timeMs ?? commit.timeMs),
         ...(replacedBy !== undefined && { replacedBy }),
-        ...(one.repository === undefined && { isElsewhere: true }),
+        ...(commit.repository === undefined && { isElsewhere: true }),
       });
     }
     const checkedMs = ({ commit }: CommitToFollow): number => outcomes.get(`${id}:${commit}`)?.checkedMs ?? 0;
     const next = [...wanted.values()].toSorted((a, b) => checkedMs(a) - checkedMs(b) || b.timeMs - a.timeMs);
-    const chosen = next.slice(0, MAX_COMMITS).map((one): CommitToFollow => {
-      const names = [...(sessions.get(one.commit) ?? [])].flatMap((session) =>
+    const chosen = next.slice(0, MAX_COMMITS).map((commit): CommitToFollow => {
+      const names = [...(sessions.get(commit.commit) ?? [])].flatMap((session) =>
         edits.of(session).map(({ path }) => path),
       );
-      return names.length === 0 ? one : { ...one, files: [...new Set(names)] };
+      return names.length === 0 ? commit : { ...commit, files: [...new Set(names)] };
     });
     const all = new Set(chosen.flatMap(({ commit }) => [...(sessions.get(commit) ?? [])]));
     const cwds = [...all].flatMap((session) => textOf(folders.get(session)?.["cwd"]) ?? []);

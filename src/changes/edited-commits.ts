@@ -1,9 +1,8 @@
 import { realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import { commitKey } from "../model/change-facts.ts";
-import type { EntryOf } from "../model/transcript.ts";
-import { findGit } from "../repository/git-files.ts";
-import { type NewCommit, newCommits } from "../repository/head-log.ts";
+import { findGit, type NewCommit, newCommits } from "#config/repository/git-files.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+import { commitKey } from "#core/rules/change-facts.ts";
 import type { Git } from "./git/git.ts";
 import { allChangedFiles } from "./git/patches.ts";
 
@@ -40,30 +39,30 @@ export async function commitsOfEdits(
     trees.set(folder, known);
     return known;
   };
-  const work = await Promise.all(sessions.map(async (one) => ({ ...one, tree: await treeOf(one.folder) })));
-  const open = work.flatMap(({ tree, edits, ...one }) => {
+  const work = await Promise.all(sessions.map(async (session) => ({ ...session, tree: await treeOf(session.folder) })));
+  const open = work.flatMap(({ tree, edits, ...session }) => {
     if (tree === undefined) return [];
-    const times = timesByPath(tree, one.folder, edits);
+    const times = timesByPath(tree, session.folder, edits);
     const firstMs = [...times.values()]
       .flat()
       .reduce((first, timeMs) => Math.min(first, timeMs), Number.POSITIVE_INFINITY);
     const log = tree.log.filter((commit) => lastMsOf(commit) >= firstMs && isOfEdits(commit));
-    return log.length === 0 ? [] : [{ ...one, times, log }];
+    return log.length === 0 ? [] : [{ ...session, times, log }];
   });
-  const asked = new Map(open.flatMap(({ log }) => log.map((one) => [one.commit, one])));
+  const asked = new Map(open.flatMap(({ log }) => log.map((commit) => [commit.commit, commit])));
   const files = await filesOf(git, [...asked.values()]);
   return open.flatMap(({ session, times, log, commits }) => {
     const known = new Set(commits.map(commitKey));
     const changedMs = new Map<string, number>();
-    return log.flatMap((one): readonly EditedCommit[] => {
-      const untilMs = lastMsOf(one);
+    return log.flatMap((commit): readonly EditedCommit[] => {
+      const untilMs = lastMsOf(commit);
       let hasEdits = false;
-      for (const path of files.get(one.commit) ?? []) {
+      for (const path of files.get(commit.commit) ?? []) {
         const sinceMs = Math.max(changedMs.get(path) ?? 0, untilMs - LONGEST_MS);
         hasEdits ||= times.get(path)?.some((timeMs) => timeMs > sinceMs && timeMs <= untilMs) === true;
         changedMs.set(path, untilMs);
       }
-      return hasEdits && !known.has(commitKey(one.commit)) ? [{ session, entry: entryOf(one) }] : [];
+      return hasEdits && !known.has(commitKey(commit.commit)) ? [{ session, entry: entryOf(commit) }] : [];
     });
   });
 }
@@ -116,20 +115,18 @@ function timesByPath(
       .find((one) => one !== "" && !one.startsWith("..") && !isAbsolute(one));
     if (inside === undefined) continue;
     const name = inside.replaceAll(sep, "/");
-    const known = times.get(name);
-    if (known === undefined) times.set(name, [timeMs]);
-    else known.push(timeMs);
+    if (times.get(name)?.push(timeMs) === undefined) times.set(name, [timeMs]);
   }
   return times;
 }
 
-const entryOf = (one: NewCommit): EntryOf<"commit"> => ({
+const entryOf = (commit: NewCommit): EntryOf<"commit"> => ({
   kind: "commit",
-  key: commitKey(one.commit),
-  timeMs: lastMsOf(one),
-  commit: one.commit,
+  key: commitKey(commit.commit),
+  timeMs: lastMsOf(commit),
+  commit: commit.commit,
   certainty: "inferred",
   how: "edits",
-  commitKind: one.commitKind,
-  ...(one.commitKind === "amend" && one.before !== undefined && { replaces: one.before }),
+  commitKind: commit.commitKind,
+  ...(commit.commitKind === "amend" && commit.before !== undefined && { replaces: commit.before }),
 });

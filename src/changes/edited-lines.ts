@@ -1,4 +1,4 @@
-import type { FileWrite } from "../model/file-write.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
 
 /** What one tool call changed in one file. Lines are those after the call. */
 export interface Edit {

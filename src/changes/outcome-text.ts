@@ -1,7 +1,7 @@
-import { count, percentOf, plural } from "../text/figures.ts";
-import { type Column, table } from "../text/table.ts";
-import { printable, type Terminal, wrapped } from "../text/terminal.ts";
-import type { CommitWithOutcome, KeptShare, OutcomeSummary } from "./outcome-summary.ts";
+import { count, percentOf, plural } from "#kit/text/figures.ts";
+import { type Column, table } from "#kit/text/table.ts";
+import { printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
+import type { CommitWithOutcome, KeptShare, OutcomeSummary } from "#store/outcomes.ts";
 
 /** The table of `openhook-otel outcomes`. */
 export function* outcomeLines(

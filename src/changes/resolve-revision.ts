@@ -1,6 +1,5 @@
-import type { Context } from "../context.ts";
-import { findGit } from "./git/find-git.ts";
-import { Git, GitError } from "./git/git.ts";
+import type { Context } from "#config/context.ts";
+import { findGit, Git, GitError } from "./git/git.ts";
 
 /**
  * All digits of the commit that a text names in the repository of the user's folder: the beginning of an id, or an expression from

@@ -1,18 +1,17 @@
 import { existsSync } from "node:fs";
-import type { Context } from "../context.ts";
-import type { StoredCommit } from "../model/changes.ts";
-import { messageOf } from "../model/error-message.ts";
-import { identityOf } from "../report/attribution.ts";
-import type { ChangeReport } from "../report/change-report.ts";
-import { storedCommits, storedRepositories } from "../store/changes.ts";
-import type { Database } from "../store/database.ts";
+import type { Context } from "#config/context.ts";
+import type { StoredCommit } from "#core/model/changes.ts";
+import { messageOf } from "#kit/errors.ts";
+import { identityOf } from "#show/report/attribution.ts";
+import type { ChangeReport } from "#show/report/change-report.ts";
+import { storedCommits, storedRepositories } from "#store/changes.ts";
+import type { Database } from "#store/database.ts";
 import type { CommitToTrace } from "./agent-trace.ts";
-import { findGit } from "./git/find-git.ts";
-import { Git } from "./git/git.ts";
+import { findGit, Git } from "./git/git.ts";
 import { addedLines } from "./git/patches.ts";
 
 /** Commits of one repository, as sessions know them. */
-export interface RepositoryCommits {
+interface RepositoryCommits {
   readonly gitDir: string;
   readonly commits: readonly StoredCommit[];
 }

@@ -1,24 +1,29 @@
 import { resolve } from "node:path";
 import { confirm, isCancel } from "@clack/prompts";
-import { variableFiles } from "../agents/registry.ts";
-import { allow, consentTo, readConsents, revoke } from "../bridge/consent.ts";
-import { fileJson } from "../bridge/json.ts";
-import { ownVariables } from "../bridge/own-variables.ts";
-import { type RegistrationFile, readRegistrationFile } from "../bridge/registration-file.ts";
-import { bridgeFiles, pathsHere, runnerOf } from "../bridge/report.ts";
-import { testFile } from "../bridge/sample.ts";
-import { commandLines, fileLines, startsOwnFile } from "../bridge/text.ts";
-import { loadConfig } from "../config/load.ts";
-import { type Context, UserError } from "../context.ts";
-import { ensurePrivateState } from "../drain/private-state.ts";
-import { suggest } from "../model/suggest.ts";
-import { withUserErrors } from "../registration/settings-edit.ts";
-import { refuseSudo } from "../registration/sudo.ts";
-import { withOpenStore } from "../sessions/open-store.ts";
-import { bridgeCommandStates } from "../store/bridge-state.ts";
-import { printable, writeLines } from "../text/terminal.ts";
-import type { BridgeAction } from "./definitions/bridge.ts";
+import { variableFiles } from "#agents/registry.ts";
+import { allow, consentTo, readConsents, revoke } from "#collect/bridge/consent.ts";
+import { ownVariables } from "#collect/bridge/environment.ts";
+import { bridgeFiles, filesFor, pathsHere } from "#collect/bridge/report.ts";
+import { testFile } from "#collect/bridge/sample.ts";
+import { commandLines, fileJson, fileLines, startsOwnFile } from "#collect/bridge/text.ts";
+import { ensurePrivateState } from "#collect/drain/open.ts";
+import type { Context } from "#config/context.ts";
+import { loadConfig } from "#config/load.ts";
+import { UserError } from "#kit/errors.ts";
+import { suggest } from "#kit/suggest.ts";
+import { printable, writeLines } from "#kit/text/terminal.ts";
+import { withUserErrors } from "#setup/registration/settings.ts";
+import { refuseSudo } from "#setup/registration/sudo.ts";
+import { bridgeCommandStates } from "#store/bridge.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
 import { isInteractive, promptStreams } from "./prompts.ts";
+
+/** What the arguments of `openhook-otel bridge` mean. */
+export type BridgeAction =
+  | { readonly kind: "allow"; readonly path: string | undefined; readonly yes: boolean }
+  | { readonly kind: "revoke"; readonly path: string | undefined; readonly all: boolean }
+  | { readonly kind: "status"; readonly json: boolean }
+  | { readonly kind: "test"; readonly path: string | undefined };
 
 /**
  * `openhook-otel bridge`: which registered commands get every event as an OpenHook envelope. Nothing runs without consent.
@@ -74,19 +79,6 @@ async function allowFiles(path: string | undefined, yes: boolean, context: Conte
     stdout.write(`allowed until the file changes; to try it: ${suggest("bridge test")}\n`);
   }
   return 0;
-}
-
-/** @throws UserError if there is none, or one is refused */
-function filesFor(path: string | undefined, context: Context): readonly RegistrationFile[] {
-  const runner = runnerOf(context);
-  const paths = path === undefined ? pathsHere(context) : [resolve(context.cwd, path)];
-  const found = paths.map((one) => readRegistrationFile(one, runner)).filter((file) => file !== undefined);
-  if (found.length === 0)
-    throw new UserError("E_FILE", `there is no ${paths.join(" and no ")}; docs/bridge.md has an example`);
-  return found.map((file) => {
-    if ("problem" in file) throw new UserError("E_REFUSED", `${file.path} is refused: ${file.problem}`, 1);
-    return file;
-  });
 }
 
 async function revokeFiles(path: string | undefined, all: boolean, context: Context): Promise<number> {

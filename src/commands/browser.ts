@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Context } from "../context.ts";
-import { systemProgram } from "../model/system-program.ts";
+import type { Context } from "#config/context.ts";
+import { systemProgram } from "#kit/system-program.ts";
 
 /**
  * Opens a page in the user's browser. Does not wait and never fails, because the address was printed.

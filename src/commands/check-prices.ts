@@ -1,11 +1,11 @@
-import { loadConfig } from "../config/load.ts";
-import { readPrices } from "../config/own-prices.ts";
-import { type Context, UserError } from "../context.ts";
-import type { PriceRule } from "../model/price-list.ts";
-import { WEEKDAYS } from "../model/price-list.ts";
-import { suggest } from "../model/suggest.ts";
-import { exact } from "../text/figures.ts";
-import { printable } from "../text/terminal.ts";
+import type { Context } from "#config/context.ts";
+import { loadConfig } from "#config/load.ts";
+import { readPrices } from "#config/own-prices.ts";
+import { type PriceRule, WEEKDAYS } from "#core/model/price-list.ts";
+import { UserError } from "#kit/errors.ts";
+import { suggest } from "#kit/suggest.ts";
+import { exact } from "#kit/text/figures.ts";
+import { printable } from "#kit/text/terminal.ts";
 
 /**
  * `openhook-otel config check-prices`: whether a file of own prices can be used, and what it says.

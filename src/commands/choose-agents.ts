@@ -1,14 +1,15 @@
 import { isCancel, multiselect } from "@clack/prompts";
-import { type Context, UserError } from "../context.ts";
-import { installerHere } from "../registration/other-places.ts";
-import type { PresentAgent } from "../registration/present-agents.ts";
+import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
+import { installerHere } from "#setup/registration/other-places.ts";
+import type { PresentAgent } from "#setup/registration/present-agents.ts";
 import {
   type InstallableAgent,
   listed,
   readSettingsFiles,
   type Scope,
   targetOf,
-} from "../registration/settings-edit.ts";
+} from "#setup/registration/settings.ts";
 import { isInteractive, promptStreams } from "./prompts.ts";
 
 /**

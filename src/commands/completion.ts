@@ -1,13 +1,13 @@
 import { RootCommand } from "@bomb.sh/tab";
 import type { Command } from "commander";
-import { allAgents } from "../agents/registry.ts";
-import { SETTINGS } from "../config/settings.ts";
-import type { Context } from "../context.ts";
-import { ownName } from "../model/suggest.ts";
-import { DIMENSIONS } from "../report/dimensions.ts";
-import { readStore } from "../store/read-only.ts";
-import { latestSessions } from "../store/session-list.ts";
-import { localTime } from "../text/figures.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { Context } from "#config/context.ts";
+import { SETTINGS } from "#config/settings.ts";
+import { ownName } from "#kit/suggest.ts";
+import { localTime } from "#kit/text/figures.ts";
+import { DIMENSIONS } from "#show/report/query.ts";
+import { readStore } from "#store/read-only.ts";
+import { latestSessions } from "#store/session-list.ts";
 import bashScript from "./completion.sh?raw";
 
 /** `openhook-otel completion <shell>`: prints the script that registers our completions. @returns exit code: 0 */

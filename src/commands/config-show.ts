@@ -1,11 +1,11 @@
-import { type EffectiveSetting, effectiveSettings, effectiveText } from "../config/effective.ts";
-import { readFileIfAny } from "../config/files.ts";
-import { keyOf } from "../config/layer.ts";
-import { type LoadedConfig, loadConfig } from "../config/load.ts";
-import { knownTarget } from "../config/user-file.ts";
-import type { Context } from "../context.ts";
-import { suggest } from "../model/suggest.ts";
-import { printable } from "../text/terminal.ts";
+import type { Context } from "#config/context.ts";
+import { type EffectiveSetting, effectiveSettings, effectiveText } from "#config/effective.ts";
+import { readFileIfAny } from "#config/files.ts";
+import { keyOf } from "#config/layer.ts";
+import { type LoadedConfig, loadConfig } from "#config/load.ts";
+import { knownTarget } from "#config/user-file.ts";
+import { suggest } from "#kit/suggest.ts";
+import { printable } from "#kit/text/terminal.ts";
 
 /**
  * `openhook-otel config show`: settings, their values and where these come from. Without `all` only settings that were

@@ -1,16 +1,25 @@
-import { overrides } from "../config/effective.ts";
-import { FileError } from "../config/files.ts";
-import { keyOf } from "../config/layer.ts";
-import { loadConfig } from "../config/load.ts";
-import { shownValue } from "../config/redact.ts";
-import { targetOf } from "../config/settings.ts";
-import { knownTarget, refuseLocked, SettingError, setInFile, settingValue, unsetInFile } from "../config/user-file.ts";
-import { type Context, UserError } from "../context.ts";
-import { refuseSudo } from "../registration/sudo.ts";
-import { printable } from "../text/terminal.ts";
+import type { Context } from "#config/context.ts";
+import { overrides } from "#config/effective.ts";
+import { FileError } from "#config/files.ts";
+import { keyOf } from "#config/layer.ts";
+import { loadConfig } from "#config/load.ts";
+import { shownValue } from "#config/redact.ts";
+import { targetOf } from "#config/settings.ts";
+import { knownTarget, refuseLocked, SettingError, setInFile, settingValue, unsetInFile } from "#config/user-file.ts";
+import { UserError } from "#kit/errors.ts";
+import { printable } from "#kit/text/terminal.ts";
+import { refuseSudo } from "#setup/registration/sudo.ts";
 import { checkPrices } from "./check-prices.ts";
 import { getSetting, showConfig } from "./config-show.ts";
-import type { ConfigAction } from "./definitions/config.ts";
+
+/** What the arguments of `openhook-otel config` mean. */
+export type ConfigAction =
+  | { readonly kind: "show"; readonly json: boolean; readonly all?: boolean }
+  | { readonly kind: "get"; readonly key: string }
+  | { readonly kind: "set"; readonly key: string; readonly value: string }
+  | { readonly kind: "unset"; readonly key: string }
+  | { readonly kind: "path" }
+  | { readonly kind: "check-prices"; readonly file?: string };
 
 /**
  * `openhook-otel config`: shows and changes the user's settings. Header values and secrets in addresses are masked.

@@ -1,14 +1,21 @@
 import { join } from "node:path";
-import { allAgents } from "../agents/registry.ts";
-import { type Context, UserError } from "../context.ts";
-import { KIT_KINDS, type KitKind, readKit } from "../convert/kit.ts";
-import { commandImplementation, ourImplementation } from "../convert/kit-implementations.ts";
-import { kitLines, runKit } from "../convert/kit-report.ts";
-import type { EnvelopeText } from "../model/envelope-types.ts";
-import { printLines } from "../text/ascii.ts";
-import { printable, terminalOf } from "../text/terminal.ts";
+import { allAgents } from "#agents/registry.ts";
+import {
+  commandImplementation,
+  KIT_KINDS,
+  type KitKind,
+  kitLines,
+  ourImplementation,
+  readKit,
+  runKit,
+} from "#check/conformance/kit.ts";
+import type { Context } from "#config/context.ts";
+import type { EnvelopeText } from "#core/model/envelope-types.ts";
+import { UserError } from "#kit/errors.ts";
+import { printLines } from "#kit/text/ascii.ts";
+import { printable, terminalOf } from "#kit/text/terminal.ts";
 
-export interface ConformanceOptions {
+interface ConformanceOptions {
   /** Kinds of cases, separated by commas. @default `convert` for a command, all for this program */
   readonly kinds?: string;
   /** Only payloads of this agent. */

@@ -1,18 +1,19 @@
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";
-import { allAgents } from "../agents/registry.ts";
-import { readFileIfAny } from "../config/files.ts";
-import { loadConfig } from "../config/load.ts";
-import { type Context, UserError } from "../context.ts";
-import { validate } from "../convert/conformance.ts";
-import { convertAll } from "../convert/envelopes.ts";
-import { payloadsOf } from "../convert/input.ts";
-import { conforms, leftOutLines, validationLines } from "../convert/report-text.ts";
-import type { EnvelopeText } from "../model/envelope-types.ts";
-import { meantAgent } from "../model/meant-agent.ts";
-import { type Discovery, readDiscovery } from "../registration/discovery.ts";
-import { withUserErrors } from "../registration/settings-edit.ts";
-import { printable, writeLines } from "../text/terminal.ts";
+import { allAgents } from "#agents/registry.ts";
+import { validate } from "#check/conformance/conformance.ts";
+import { conforms, leftOutLines, validationLines } from "#check/conformance/report-text.ts";
+import { convertAll } from "#collect/convert/envelopes.ts";
+import { payloadsOf } from "#collect/convert/input.ts";
+import type { Context } from "#config/context.ts";
+import { type Discovery, readDiscovery } from "#config/discovery.ts";
+import { readFileIfAny } from "#config/files.ts";
+import { loadConfig } from "#config/load.ts";
+import type { EnvelopeText } from "#core/model/envelope-types.ts";
+import { meantAgent } from "#core/rules/cards.ts";
+import { UserError } from "#kit/errors.ts";
+import { printable, writeLines } from "#kit/text/terminal.ts";
+import { withUserErrors } from "#setup/registration/settings.ts";
 
 export interface ConvertOptions {
   /** The agent that sent the payloads, if they do not name it. */

@@ -1,11 +1,12 @@
 import { rm } from "node:fs/promises";
-import { type Context, UserError } from "../context.ts";
-import { makeDemoFolders } from "../demo/places.ts";
-import { type DemoReceiver, startDemoReceiver } from "../demo/receiver.ts";
-import { type DemoResult, runDemo } from "../demo/run.ts";
-import { whenReleased } from "../store/release.ts";
-import { printLines } from "../text/ascii.ts";
-import { printable } from "../text/terminal.ts";
+import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
+import { printLines } from "#kit/text/ascii.ts";
+import { printable } from "#kit/text/terminal.ts";
+import { makeDemoFolders } from "#setup/demo/places.ts";
+import { type DemoReceiver, startDemoReceiver } from "#setup/demo/receiver.ts";
+import { type DemoResult, runDemo } from "#setup/demo/run.ts";
+import { whenReleased } from "#store/release.ts";
 
 /**
  * `openhook-otel demo`: replays recorded sessions through the real hook, drain and exporter into a local OTLP receiver, and

@@ -1,25 +1,31 @@
-import { allRecords } from "../config/backup.ts";
-import type { Context } from "../context.ts";
-import { suggest } from "../model/suggest.ts";
-import { changedPaths, type DisablePlan, disabledText, planDisable } from "../registration/disable-plan.ts";
-import { writeDisable } from "../registration/disable-write.ts";
-import { complainTo, forEachAgent } from "../registration/for-each-agent.ts";
-import { removeHookProgram } from "../registration/hook-program.ts";
-import { remainingText } from "../registration/remaining.ts";
+import { allRecords } from "#config/backup.ts";
+import type { Context } from "#config/context.ts";
+import { suggest } from "#kit/suggest.ts";
+import { unifiedDiff } from "#kit/text/diff.ts";
+import {
+  changedPaths,
+  type DisablePlan,
+  disabledText,
+  planDisable,
+  remainingText,
+  writeDisable,
+} from "#setup/registration/disable.ts";
+import { removeHookProgram } from "#setup/registration/hook-program.ts";
 import {
   type AgentLookup,
+  complainTo,
+  forEachAgent,
   type InstallableAgent,
   installableAgents,
   listed,
   namedAgents,
   scopeOf,
   withUserErrors,
-} from "../registration/settings-edit.ts";
-import { unifiedDiff } from "../text/diff.ts";
+} from "#setup/registration/settings.ts";
 import type { EnableOptions } from "./enable.ts";
 import { confirmEdit } from "./prompts.ts";
 
-export interface DisableOptions extends Omit<EnableOptions, "hookSource" | "statusline"> {
+interface DisableOptions extends Omit<EnableOptions, "hookSource" | "statusline"> {
   /** Also removes the registrations of other places, whose program is not on this machine. @default false */
   readonly everywhere?: boolean;
 }

@@ -1,14 +1,14 @@
-import type { Context } from "../context.ts";
-import { type Examination, examine } from "../health/doctor/examine.ts";
-import type { Finding } from "../health/doctor/finding.ts";
-import { type FixReport, fix } from "../health/doctor/fix.ts";
-import { doctorLines } from "../health/doctor/text.ts";
-import type { AgentLookup } from "../registration/settings-edit.ts";
-import { printLines } from "../text/ascii.ts";
-import { terminalOf } from "../text/terminal.ts";
-import { VERSION } from "../version.ts";
+import { doctorLines } from "#check/health/doctor-text.ts";
+import { type Examination, examine } from "#check/health/examine.ts";
+import type { Finding } from "#check/health/finding.ts";
+import { type FixReport, fix } from "#check/health/fix.ts";
+import type { Context } from "#config/context.ts";
+import { printLines } from "#kit/text/ascii.ts";
+import { terminalOf } from "#kit/text/terminal.ts";
+import { VERSION } from "#kit/version.ts";
+import type { AgentLookup } from "#setup/registration/settings.ts";
 
-export interface DoctorOptions {
+interface DoctorOptions {
   readonly json: boolean;
   /** Fix what is safe to fix first. */
   readonly fix: boolean;

@@ -1,14 +1,14 @@
-import { StateError } from "../config/file-owner.ts";
-import type { Context } from "../context.ts";
-import type { DrainDeps, DrainReport } from "../drain/context.ts";
-import { drainDeps } from "../drain/from-process.ts";
-import { DrainLog } from "../drain/log.ts";
-import { drainText } from "../drain/report-text.ts";
-import { restartWithoutRepositoryVariables } from "../drain/repository-environment.ts";
-import { startDrain } from "../intake/hook.ts";
-import { messageOf } from "../model/error-message.ts";
+import type { DrainDeps, DrainReport } from "#collect/drain/context.ts";
+import { DrainLog } from "#collect/drain/log.ts";
+import { restartWithoutRepositoryVariables } from "#collect/drain/repository-environment.ts";
+import { drainText } from "#collect/drain/text.ts";
+import { startDrain } from "#collect/intake/hook.ts";
+import type { Context } from "#config/context.ts";
+import { StateError } from "#config/file-owner.ts";
+import { messageOf } from "#kit/errors.ts";
+import { lockHolderText } from "#store/lock-holder.ts";
 import { type DrainOptions, drain as runDrain } from "../pipeline.ts";
-import { lockHolderText } from "../store/lock-holder.ts";
+import { drainDeps } from "./drain-deps.ts";
 
 export interface DrainCommandOptions {
   /** End every open session now. */
@@ -28,7 +28,7 @@ export interface DrainCommandOptions {
  */
 export async function drain(options: DrainCommandOptions, context: Context): Promise<number> {
   if (options.quiet && (await restartWithoutRepositoryVariables(context, options.events ? ["--events"] : []))) return 0;
-  if (!options.quiet) await (await import("../registration/renew-copy.ts")).renewCopy(context);
+  if (!options.quiet) await (await import("#setup/registration/renew-copy.ts")).renewCopy(context);
   const log = new DrainLog(context);
   let deps: DrainDeps;
   let report: DrainReport | undefined;
@@ -48,7 +48,7 @@ export async function drain(options: DrainCommandOptions, context: Context): Pro
   }
   await log.flush();
   if (options.quiet) {
-    const { tidyCopies } = await import("../registration/old-copies.ts");
+    const { tidyCopies } = await import("#setup/registration/old-copies.ts");
     await tidyCopies(context);
     return 0;
   }

@@ -1,19 +1,32 @@
-import type { Context } from "../context.ts";
-import { type EnablePlan, enabledText, hasChanges, planEnable } from "../registration/enable-plan.ts";
-import { writeEnable } from "../registration/enable-write.ts";
-import { complainTo, forEachAgent } from "../registration/for-each-agent.ts";
-import { readHookConf } from "../registration/hook-conf.ts";
-import { installHookProgram } from "../registration/hook-program.ts";
-import { folderOf, isCopy } from "../registration/installed-copy.ts";
-import { otherPlacesText } from "../registration/other-places.ts";
-import { installerFindings, type PresentAgent, presentAgents } from "../registration/present-agents.ts";
-import { type AgentLookup, namedAgents, type Scope, scopeOf, withUserErrors } from "../registration/settings-edit.ts";
-import { plainStatusLineText, refuseStatusLineOf, statusLineText } from "../registration/status-line.ts";
-import { recordOwnVariables } from "../registration/variables-to-record.ts";
-import { loadNativePart } from "../store/native-part.ts";
-import { printLines } from "../text/ascii.ts";
-import { unifiedDiff } from "../text/diff.ts";
-import { printable } from "../text/terminal.ts";
+import type { Context } from "#config/context.ts";
+import { printLines } from "#kit/text/ascii.ts";
+import { printable } from "#kit/text/terminal.ts";
+import {
+  dryRunText,
+  enabledText,
+  hasChanges,
+  plainStatusLineText,
+  planEnable,
+  recordOwnVariables,
+  refuseStatusLineOf,
+  statusLineText,
+  writeEnable,
+} from "#setup/registration/enable.ts";
+import { readHookConf } from "#setup/registration/hook-conf.ts";
+import { installHookProgram } from "#setup/registration/hook-program.ts";
+import { folderOf, isCopy } from "#setup/registration/installed-copy.ts";
+import { otherPlacesText } from "#setup/registration/other-places.ts";
+import { installerFindings, type PresentAgent, presentAgents } from "#setup/registration/present-agents.ts";
+import {
+  type AgentLookup,
+  complainTo,
+  forEachAgent,
+  namedAgents,
+  type Scope,
+  scopeOf,
+  withUserErrors,
+} from "#setup/registration/settings.ts";
+import { loadNativePart } from "#store/native-part.ts";
 import { chooseAgents } from "./choose-agents.ts";
 
 export interface EnableOptions {
@@ -65,7 +78,7 @@ export async function enable(
     const onFailure = isNamed ? undefined : complainTo(context);
     const plans = await forEachAgent(chosen, onFailure, (one) => planEnable(one, scope, context, statusLine));
     if (dryRun) {
-      showDryRun(plans, context);
+      context.stdout.write(dryRunText(plans, context.places.hookPath));
       return plans.length === chosen.length ? 0 : 1;
     }
     // Without the native part nothing could be stored: do not start collecting
@@ -103,16 +116,4 @@ export async function enable(
     if (statusLine) context.stdout.write(plainStatusLineText(context));
     return done.length === chosen.length ? 0 : 1;
   });
-}
-
-// --- internal ---
-
-function showDryRun(plans: readonly EnablePlan[], { stdout, places }: Context): void {
-  for (const plan of plans) {
-    if (!hasChanges(plan)) stdout.write(enabledText(plan));
-    for (const [index, file] of plan.files.entries()) {
-      stdout.write(unifiedDiff(file, { path: file.path, text: plan.after[index]?.text }));
-    }
-  }
-  stdout.write(`Dry run: nothing was written. The hook program would be ${places.hookPath}\n`);
 }

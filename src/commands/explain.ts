@@ -1,19 +1,21 @@
-import { type Context, UserError } from "../context.ts";
-import { cardOf } from "../model/card-of.ts";
-import { explain as explained } from "../report/explain.ts";
-import { explainJson } from "../report/explain-json.ts";
-import { viewOf } from "../report/session-view.ts";
-import { explanationLines } from "../report/text/explain.ts";
-import { chosenSession } from "../sessions/find-session.ts";
-import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
-import { spanSettings } from "../sessions/span-settings.ts";
-import { printLines } from "../text/ascii.ts";
-import { terminalOf } from "../text/terminal.ts";
+import type { Context } from "#config/context.ts";
+import { cardOf } from "#core/rules/cards.ts";
+import { UserError } from "#kit/errors.ts";
+import { printLines } from "#kit/text/ascii.ts";
+import { terminalOf } from "#kit/text/terminal.ts";
+import { explain as explained } from "#show/report/explain.ts";
+import { explainJson } from "#show/report/explain-json.ts";
+import { viewOf } from "#show/report/session-view.ts";
+import { explanationLines } from "#show/report/text/explain.ts";
+import { chosenSession } from "#store/sessions/find-session.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
+import { spanSettings } from "#store/sessions/span-settings.ts";
 import { withSessionNamed } from "./named-change.ts";
+import { noStoreMessage } from "./no-store-message.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { subscribed } from "./subscribed.ts";
 
-export interface ExplainOptions extends RefreshOption {
+interface ExplainOptions extends RefreshOption {
   readonly json: boolean;
 }
 

@@ -1,21 +1,23 @@
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { writeFileAtomic } from "../config/files.ts";
-import { type Context, UserError } from "../context.ts";
-import type { CaptureLevel } from "../model/capture.ts";
-import { suggest } from "../model/suggest.ts";
-import { protectionOf } from "../privacy/protection.ts";
-import { chosenSession } from "../sessions/find-session.ts";
-import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
-import { spanSettings } from "../sessions/span-settings.ts";
-import type { Database } from "../store/database.ts";
-import { printable } from "../text/terminal.ts";
-import { exportPage } from "../view/export.ts";
-import { readPageFiles } from "../view/page-files.ts";
+import type { Context } from "#config/context.ts";
+import { writeFileAtomic } from "#config/files.ts";
+import type { CaptureLevel } from "#core/model/capture.ts";
+import { protectionOf } from "#core/privacy/protection.ts";
+import { UserError } from "#kit/errors.ts";
+import { suggest } from "#kit/suggest.ts";
+import { printable } from "#kit/text/terminal.ts";
+import { exportPage } from "#show/view/export.ts";
+import { readPageFiles } from "#show/view/page-files.ts";
+import type { Database } from "#store/database.ts";
+import { chosenSession } from "#store/sessions/find-session.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
+import { spanSettings } from "#store/sessions/span-settings.ts";
 import { withSessionNamed } from "./named-change.ts";
+import { noStoreMessage } from "./no-store-message.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 
-export interface ExportOptions extends RefreshOption {
+interface ExportOptions extends RefreshOption {
   /** Path of the file; `-`: standard output. @default the argument, or the session's id, with `.html` */
   readonly output?: string;
   /** How much the file contains, at most what is stored. */

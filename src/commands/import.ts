@@ -1,20 +1,17 @@
-import type { Context } from "../context.ts";
-import type { DrainDeps } from "../drain/context.ts";
-import { drainDeps } from "../drain/from-process.ts";
-import { DrainLog } from "../drain/log.ts";
-import { agentsToImport, requireDestination } from "../import/choose.ts";
-import type { Exported } from "../import/export.ts";
-import { importJson } from "../import/json.ts";
-import { type ImportOptions, type ImportReport, importSessions } from "../import/run.ts";
-import { printImport } from "../import/text.ts";
-import { asUserError } from "../import/user-error.ts";
-import { whenNoDrain } from "../import/wait.ts";
-import type { Agent } from "../model/agent.ts";
-import { messageOf } from "../model/error-message.ts";
-import { renewCopy } from "../registration/renew-copy.ts";
-import { ProgressLine } from "../text/progress.ts";
-import { sinceOf } from "../text/times.ts";
-import { optimiseLater } from "../v8-flags.ts";
+import type { DrainDeps } from "#collect/drain/context.ts";
+import { DrainLog } from "#collect/drain/log.ts";
+import type { Exported } from "#collect/import/export.ts";
+import { type ImportOptions, type ImportReport, importSessions } from "#collect/import/run.ts";
+import { agentsToImport, asUserError, requireDestination, whenNoDrain } from "#collect/import/start.ts";
+import { importJson, printImport } from "#collect/import/text.ts";
+import type { Context } from "#config/context.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { messageOf } from "#kit/errors.ts";
+import { ProgressLine } from "#kit/text/progress.ts";
+import { sinceOf } from "#kit/text/times.ts";
+import { renewCopy } from "#setup/registration/renew-copy.ts";
+import { drainDeps } from "./drain-deps.ts";
+import { optimiseLater } from "./v8-flags.ts";
 
 export interface ImportCommandOptions {
   /** An age (`90d`, `36h`) or a time (`2026-11-14`): only sessions with a later activity. */
@@ -60,7 +57,7 @@ export async function importPast(
       ...(sinceMs !== undefined && { sinceMs }),
       dryRun: options.dryRun,
       again: options.again === true,
-      readers: async (drain, bytes) => (await import("../import/threads.ts")).readersFor(drain, bytes, context),
+      readers: async (drain, bytes) => (await import("#collect/import/start.ts")).readersFor(drain, bytes, context),
       onProgress: progress.show,
       signal: options.stop,
     };
@@ -99,7 +96,7 @@ async function sendTo(
   progress: ProgressLine,
   signal: AbortSignal,
 ): Promise<Exported> {
-  const { exportPacked } = await import("../import/export.ts");
+  const { exportPacked } = await import("#collect/import/export.ts");
   return whenNoDrain(deps, () =>
     exportPacked(deps, {
       agents: agents.map(({ source }) => source),

@@ -1,23 +1,24 @@
-import type { Context } from "../context.ts";
-import { suggest } from "../model/suggest.ts";
-import { folderOf } from "../registration/installed-copy.ts";
+import type { Context } from "#config/context.ts";
+import { suggest } from "#kit/suggest.ts";
+import { withOpenUmask } from "#kit/umask.ts";
+import { folderOf } from "#setup/registration/installed-copy.ts";
 import {
   isManaged,
   type ManagedFile,
+  managedDiff,
   managedFiles,
+  managedPrint,
   needRoot,
   withHooks,
   withoutHooks,
   writeManaged,
-} from "../registration/managed.ts";
-import { missingFolders, recordFolders, removeMadeFolders } from "../registration/managed-folders.ts";
-import { managedHookOf, managedMachine } from "../registration/managed-places.ts";
-import { managedDiff, managedPrint } from "../registration/managed-print.ts";
-import { installManagedProgram, removeManagedProgram, unusableNode } from "../registration/managed-program.ts";
-import { type AgentLookup, listed, withUserErrors } from "../registration/settings-edit.ts";
-import { withOpenUmask } from "../registration/umask.ts";
+} from "#setup/registration/managed.ts";
+import { missingFolders, recordFolders, removeMadeFolders } from "#setup/registration/managed-folders.ts";
+import { managedHookOf, managedMachine } from "#setup/registration/managed-places.ts";
+import { installManagedProgram, removeManagedProgram, unusableNode } from "#setup/registration/managed-program.ts";
+import { type AgentLookup, listed, withUserErrors } from "#setup/registration/settings.ts";
 
-export interface EnableManagedOptions {
+interface EnableManagedOptions {
   /** Print the files that a machine without any gets. */
   readonly print: boolean;
   /** Show the diff, write nothing. */

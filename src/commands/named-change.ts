@@ -1,15 +1,17 @@
-import { resolveRevision } from "../changes/resolve-revision.ts";
-import { type Context, UserError } from "../context.ts";
-import { suggest } from "../model/suggest.ts";
-import { findChanges, type NamedChange, repositoryNumber } from "../report/find-change.ts";
-import { KINDS, shortId } from "../report/text/change.ts";
-import { findGit } from "../repository/git-files.ts";
-import { readRepository } from "../repository/read.ts";
-import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
-import { printable } from "../text/terminal.ts";
+import { resolveRevision } from "#changes/resolve-revision.ts";
+import type { Context } from "#config/context.ts";
+import { findGit } from "#config/repository/git-files.ts";
+import { readRepository } from "#config/repository/read.ts";
+import { UserError } from "#kit/errors.ts";
+import { suggest } from "#kit/suggest.ts";
+import { printable } from "#kit/text/terminal.ts";
+import { findChanges, type NamedChange, repositoryNumber } from "#show/report/find-change.ts";
+import { KINDS, shortId } from "#show/report/text/change.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
+import { noStoreMessage } from "./no-store-message.ts";
 
 /** What a name may mean. */
-export interface Named {
+interface Named {
   readonly found: readonly NamedChange[];
   /** The commit that it names in the repository of the user's folder, though no session is known to have made it. */
   readonly revision?: string;

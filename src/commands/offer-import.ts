@@ -1,7 +1,7 @@
-import type { Context } from "../context.ts";
-import { pastSessions } from "../import/past-sessions.ts";
-import { suggest } from "../model/suggest.ts";
-import { duration, megabytes, plural } from "../text/figures.ts";
+import { pastSessions } from "#collect/import/text.ts";
+import type { Context } from "#config/context.ts";
+import { suggest } from "#kit/suggest.ts";
+import { duration, megabytes, plural } from "#kit/text/figures.ts";
 import { askYesNo, isInteractive } from "./prompts.ts";
 
 type Answer = "yes" | "no" | "cancelled";

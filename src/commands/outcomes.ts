@@ -1,20 +1,21 @@
 import { constants, setPriority } from "node:os";
-import { type Checked, checkOutcomes } from "../changes/check-outcomes.ts";
-import { dueCommits } from "../changes/due-commits.ts";
-import { commitsWithOutcomes, summariesOf } from "../changes/outcome-summary.ts";
-import { outcomeLines, outcomesJson } from "../changes/outcome-text.ts";
-import { loadConfig } from "../config/load.ts";
-import type { Context } from "../context.ts";
-import { drainDeps } from "../drain/from-process.ts";
-import { DrainLog } from "../drain/log.ts";
-import { restartWithoutRepositoryVariables } from "../drain/repository-environment.ts";
-import { messageOf } from "../model/error-message.ts";
-import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
-import { printLines } from "../text/ascii.ts";
-import { terminalOf } from "../text/terminal.ts";
+import { type Checked, checkOutcomes } from "#changes/check-outcomes.ts";
+import { dueCommits } from "#changes/due-commits.ts";
+import { outcomeLines, outcomesJson } from "#changes/outcome-text.ts";
+import { DrainLog } from "#collect/drain/log.ts";
+import { restartWithoutRepositoryVariables } from "#collect/drain/repository-environment.ts";
+import type { Context } from "#config/context.ts";
+import { loadConfig } from "#config/load.ts";
+import { messageOf } from "#kit/errors.ts";
+import { printLines } from "#kit/text/ascii.ts";
+import { terminalOf } from "#kit/text/terminal.ts";
+import { commitsWithOutcomes, summariesOf } from "#store/outcomes.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
 import { drainNow } from "./drain.ts";
+import { drainDeps } from "./drain-deps.ts";
+import { noStoreMessage } from "./no-store-message.ts";
 
-export interface OutcomesOptions {
+interface OutcomesOptions {
   /** Also commits whose outcome does not change any more. */
   readonly all: boolean;
   /** Print nothing; problems go to the log only. For the daily run that a drain starts. */

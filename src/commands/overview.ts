@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
-import type { Context } from "../context.ts";
-import { suggest } from "../model/suggest.ts";
-import { overviewLines } from "../report/text/overview.ts";
-import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
-import { printLines } from "../text/ascii.ts";
-import { terminalOf } from "../text/terminal.ts";
+import type { Context } from "#config/context.ts";
+import { suggest } from "#kit/suggest.ts";
+import { printLines } from "#kit/text/ascii.ts";
+import { terminalOf } from "#kit/text/terminal.ts";
+import { overviewLines } from "#show/report/text/overview.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
+import { noStoreMessage } from "./no-store-message.ts";
 import { refreshed } from "./refreshed.ts";
 import { printUnreadHere } from "./unread.ts";
 

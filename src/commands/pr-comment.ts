@@ -1,19 +1,20 @@
 import { spawn } from "node:child_process";
 import { confirm, isCancel } from "@clack/prompts";
-import { findProgram } from "../changes/git/find-git.ts";
-import { type Context, UserError } from "../context.ts";
-import { DEFAULT_BRANCHES } from "../model/change-facts.ts";
-import { changeComment } from "../report/change-comment.ts";
-import { changeReport } from "../report/change-report.ts";
-import { type NamedChange, pullRequestOf } from "../report/find-change.ts";
-import { readRepository } from "../repository/read.ts";
-import { withOpenStore } from "../sessions/open-store.ts";
-import { printable } from "../text/terminal.ts";
+import { findProgram } from "#changes/git/git.ts";
+import type { Context } from "#config/context.ts";
+import { readRepository } from "#config/repository/read.ts";
+import { DEFAULT_BRANCHES } from "#core/rules/change-facts.ts";
+import { UserError } from "#kit/errors.ts";
+import { printable } from "#kit/text/terminal.ts";
+import { changeComment } from "#show/report/change-comment.ts";
+import { changeReport } from "#show/report/change-report.ts";
+import { type NamedChange, pullRequestOf } from "#show/report/find-change.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
 import { describeChange, namedChange } from "./named-change.ts";
 import { isInteractive, promptStreams } from "./prompts.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 
-export interface PrCommentOptions extends RefreshOption {
+interface PrCommentOptions extends RefreshOption {
   /** Only print; do not offer to give the text to `gh`. */
   readonly dryRun: boolean;
 }

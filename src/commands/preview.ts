@@ -1,14 +1,15 @@
-import { type Context, UserError } from "../context.ts";
-import type { Drain } from "../drain/context.ts";
-import { drainDeps } from "../drain/from-process.ts";
-import { type Preview, previewDelivery } from "../drain/preview.ts";
-import { previewLines } from "../drain/preview-text.ts";
+import type { Drain } from "#collect/drain/context.ts";
+import { type Preview, previewDelivery } from "#collect/drain/preview.ts";
+import { previewLines } from "#collect/drain/preview-text.ts";
+import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
+import { printLines } from "#kit/text/ascii.ts";
+import { printable, terminalOf } from "#kit/text/terminal.ts";
+import { namedSession } from "#store/sessions/find-session.ts";
 import { drain as runDrain } from "../pipeline.ts";
-import { namedSession } from "../sessions/find-session.ts";
-import { printLines } from "../text/ascii.ts";
-import { printable, terminalOf } from "../text/terminal.ts";
+import { drainDeps } from "./drain-deps.ts";
 
-export interface PreviewOptions {
+interface PreviewOptions {
   /** The bodies themselves, OTLP/JSON, one per line, without the summary. */
   readonly json: boolean;
 }

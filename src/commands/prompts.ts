@@ -1,6 +1,7 @@
 import { Writable } from "node:stream";
 import { confirm, isCancel } from "@clack/prompts";
-import { type Context, UserError } from "../context.ts";
+import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
 
 /**
  * Asks the user to confirm an edit.

@@ -1,22 +1,22 @@
 import { existsSync } from "node:fs";
-import { isUnknown } from "../config/config-state.ts";
-import { loadConfig } from "../config/load.ts";
-import { type Context, UserError } from "../context.ts";
-import { drainDeps } from "../drain/from-process.ts";
-import { DrainLog } from "../drain/log.ts";
-import { type PruneRequest, pruneDryRun, quarantinedBefore } from "../drain/prune.ts";
-import { keptText, prunedLines } from "../drain/prune-text.ts";
-import type { Pruned } from "../drain/pruned.ts";
-import { messageOf } from "../model/error-message.ts";
-import { renewCopy } from "../registration/renew-copy.ts";
-import { withOpenStore } from "../sessions/open-store.ts";
-import { storeBytes } from "../store/size.ts";
-import { localTime, megabytes, plural } from "../text/figures.ts";
-import { ProgressLine } from "../text/progress.ts";
-import { ageOf } from "../text/times.ts";
+import type { Pruned } from "#collect/drain/context.ts";
+import { DrainLog } from "#collect/drain/log.ts";
+import { type PruneRequest, pruneDryRun, quarantinedBefore } from "#collect/drain/prune.ts";
+import { keptText, prunedLines } from "#collect/drain/text.ts";
+import { isUnknown } from "#config/config-state.ts";
+import type { Context } from "#config/context.ts";
+import { loadConfig } from "#config/load.ts";
+import { messageOf, UserError } from "#kit/errors.ts";
+import { localTime, megabytes, plural } from "#kit/text/figures.ts";
+import { ProgressLine } from "#kit/text/progress.ts";
+import { ageOf } from "#kit/text/times.ts";
+import { renewCopy } from "#setup/registration/renew-copy.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
+import { storeBytes } from "#store/vacuum.ts";
 import { drainNow } from "./drain.ts";
+import { drainDeps } from "./drain-deps.ts";
 
-export interface PruneOptions {
+interface PruneOptions {
   /** `90d`, `12w` or `36h`. @default the setting store.retentionDays */
   readonly olderThan?: string;
   /** Also remove quarantined payloads of that age. */
@@ -106,9 +106,8 @@ async function showDryRun(
   return 0;
 }
 
-const asJson = ({ freedBytes: _, notSmaller, ...pruned }: Pruned, before: number, after: number) => ({
+const asJson = ({ freedBytes: _, ...pruned }: Pruned, before: number, after: number) => ({
   ...pruned,
   store_bytes_before: before,
   store_bytes: after,
-  ...(notSmaller !== undefined && { not_smaller: notSmaller }),
 });

@@ -1,15 +1,16 @@
-import { loadConfig } from "../config/load.ts";
-import { type Context, UserError } from "../context.ts";
-import { drainDeps } from "../drain/from-process.ts";
-import { protectionOf } from "../privacy/protection.ts";
-import { BACKENDS, Backend, type BackendName } from "../reconcile/backend.ts";
-import { compareAll } from "../reconcile/compare-all.ts";
-import { toJson } from "../reconcile/report.ts";
-import type { TimeRange } from "../reconcile/stored-session.ts";
-import { differenceText, printReport } from "../reconcile/text.ts";
-import type { TranscriptContext } from "../reconcile/transcripts.ts";
-import { noStoreMessage } from "../sessions/open-store.ts";
-import { sinceOf, timeOf } from "../text/times.ts";
+import { BACKENDS, Backend, type BackendName } from "#check/reconcile/backend.ts";
+import { compareAll } from "#check/reconcile/compare-all.ts";
+import { toJson } from "#check/reconcile/report.ts";
+import type { TimeRange } from "#check/reconcile/stored.ts";
+import { differenceText, printReport } from "#check/reconcile/text.ts";
+import type { TranscriptContext } from "#check/reconcile/transcripts.ts";
+import type { Context } from "#config/context.ts";
+import { loadConfig } from "#config/load.ts";
+import { protectionOf } from "#core/privacy/protection.ts";
+import { UserError } from "#kit/errors.ts";
+import { sinceOf, timeOf } from "#kit/text/times.ts";
+import { drainDeps } from "./drain-deps.ts";
+import { noStoreMessage } from "./no-store-message.ts";
 
 export interface ReconcileOptions extends Readonly<Partial<Record<BackendName, string>>> {
   /** An age (`7d`, `36h`, `12w`) or a time (`2026-11-14`, `2026-11-14T09:00`). @default 7d */

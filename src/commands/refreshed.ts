@@ -1,16 +1,16 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
-import type { Context } from "../context.ts";
-import type { DrainDeps } from "../drain/context.ts";
-import { drainDeps } from "../drain/from-process.ts";
-import { refresh, type Spent } from "../import/refresh.ts";
-import type { Behind } from "../model/behind.ts";
-import { messageOf } from "../model/error-message.ts";
-import { monotonicMs } from "../model/monotonic.ts";
-import { StoreError } from "../store/database.ts";
-import { megabytes, plural } from "../text/figures.ts";
-import { printable } from "../text/terminal.ts";
+import type { DrainDeps } from "#collect/drain/context.ts";
+import { refresh, type Spent } from "#collect/import/refresh.ts";
+import type { Context } from "#config/context.ts";
+import type { Behind } from "#kit/behind.ts";
+import { messageOf } from "#kit/errors.ts";
+import { megabytes, plural } from "#kit/text/figures.ts";
+import { printable } from "#kit/text/terminal.ts";
+import { monotonicMs } from "#kit/time.ts";
+import { StoreError } from "#store/database.ts";
+import { drainDeps } from "./drain-deps.ts";
 
 /** Commands that show sessions have `--no-refresh`. */
 export interface RefreshOption {
@@ -80,7 +80,7 @@ function textOf({ sessions, bytes, isRunning }: Behind): string {
  * @throws Error with the cause and the remedy if nothing can be stored
  */
 async function ensureWritable(deps: DrainDeps): Promise<void> {
-  const { ensurePrivateState } = await import("../drain/private-state.ts");
+  const { ensurePrivateState } = await import("#collect/drain/open.ts");
   await ensurePrivateState(deps);
   const { stateDir } = deps.places;
   await access(stateDir, constants.W_OK).catch((error: unknown) => {

@@ -1,14 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Context, UserError } from "../context.ts";
-import { byReason, type QuarantinedPayload, quarantinedIn } from "../health/status/quarantine.ts";
-import { printLines } from "../text/ascii.ts";
-import { plural } from "../text/figures.ts";
-import { printable } from "../text/terminal.ts";
+import { byReason, type QuarantinedPayload, quarantinedIn } from "#check/health/facts/inbox.ts";
+import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
+import { printLines } from "#kit/text/ascii.ts";
+import { plural } from "#kit/text/figures.ts";
+import { printable } from "#kit/text/terminal.ts";
 import { drain } from "./drain.ts";
 
-export interface ReplayOptions {
+interface ReplayOptions {
   /** Print what would be retried, move nothing. */
   readonly dryRun: boolean;
 }

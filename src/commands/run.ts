@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { constants } from "node:os";
-import { type Context, UserError } from "../context.ts";
-import { ciJob } from "../drain/ci-job.ts";
-import { drainDeps } from "../drain/from-process.ts";
-import { DrainLog } from "../drain/log.ts";
-import { PIPELINE_VARIABLE } from "../intake/inbox-file.ts";
-import { messageOf } from "../model/error-message.ts";
-import { renewCopy } from "../registration/renew-copy.ts";
-import { withGivenUmask } from "../umask.ts";
+import { ciJob } from "#collect/drain/ci-job.ts";
+import { DrainLog } from "#collect/drain/log.ts";
+import { PIPELINE_VARIABLE } from "#collect/intake/inbox-file.ts";
+import type { Context } from "#config/context.ts";
+import { messageOf, UserError } from "#kit/errors.ts";
+import { withGivenUmask } from "#kit/umask.ts";
+import { renewCopy } from "#setup/registration/renew-copy.ts";
 import { drainNow } from "./drain.ts";
+import { drainDeps } from "./drain-deps.ts";
 
 /**
  * `openhook-otel run -- <program> …`: runs an agent, then drains before it returns. For jobs and containers that end with their

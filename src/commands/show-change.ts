@@ -1,15 +1,15 @@
-import { allAgents } from "../agents/registry.ts";
-import { loadConfigAndPrices } from "../config/own-prices.ts";
-import { type Context, UserError } from "../context.ts";
-import { suggest } from "../model/suggest.ts";
-import { changeJson } from "../report/change-json.ts";
-import { changeReport } from "../report/change-report.ts";
-import type { NamedChange } from "../report/find-change.ts";
-import { changeLines } from "../report/text/change.ts";
-import { withOpenStore } from "../sessions/open-store.ts";
-import { findSessions, recentSessions } from "../store/queries.ts";
-import { printLines } from "../text/ascii.ts";
-import { printable, terminalOf } from "../text/terminal.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { Context } from "#config/context.ts";
+import { loadConfigAndPrices } from "#config/own-prices.ts";
+import { UserError } from "#kit/errors.ts";
+import { suggest } from "#kit/suggest.ts";
+import { printLines } from "#kit/text/ascii.ts";
+import { printable, terminalOf } from "#kit/text/terminal.ts";
+import { changeJson, changeReport } from "#show/report/change-report.ts";
+import type { NamedChange } from "#show/report/find-change.ts";
+import { changeLines } from "#show/report/text/change.ts";
+import { findSessions, recentSessions } from "#store/queries.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
 import { ambiguous, describeChange, findNamed, knownToBeNone } from "./named-change.ts";
 
 /**

@@ -1,11 +1,8 @@
-import type { Context } from "../context.ts";
-import { endpointOfFile, STACK_ENDPOINT } from "../stack/endpoint.ts";
-import { planOf } from "../stack/files.ts";
-import type { StackRecord } from "../stack/record.ts";
-import { pathsText } from "../stack/text.ts";
-import { removeStack } from "../stack/write.ts";
-import { plural } from "../text/figures.ts";
-import { printable } from "../text/terminal.ts";
+import type { Context } from "#config/context.ts";
+import { plural } from "#kit/text/figures.ts";
+import { printable } from "#kit/text/terminal.ts";
+import { planOf, removeStack, type StackRecord } from "#setup/stack/files.ts";
+import { endpointOfFile, pathsText, STACK_ENDPOINT } from "#setup/stack/text.ts";
 import { config } from "./config.ts";
 
 /**

@@ -1,13 +1,20 @@
 import { dirname, join, resolve } from "node:path";
-import { type Context, UserError } from "../context.ts";
-import { suggest } from "../model/suggest.ts";
-import { withUserErrors } from "../registration/settings-edit.ts";
-import { COMPOSE_FILE, endpointOfFile, STACK_ENDPOINT } from "../stack/endpoint.ts";
-import { planOf, type StackPlan, shippedFiles } from "../stack/files.ts";
-import { readRecord, type StackRecord, writeRecord } from "../stack/record.ts";
-import { changedText, dryRunText, nextStepsText, pathsText, writtenText } from "../stack/text.ts";
-import { writeStack } from "../stack/write.ts";
-import { printable } from "../text/terminal.ts";
+import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
+import { suggest } from "#kit/suggest.ts";
+import { printable } from "#kit/text/terminal.ts";
+import { withUserErrors } from "#setup/registration/settings.ts";
+import { planOf, readRecord, type StackPlan, type StackRecord, shippedFiles, writeStack } from "#setup/stack/files.ts";
+import {
+  COMPOSE_FILE,
+  changedText,
+  dryRunText,
+  endpointOfFile,
+  nextStepsText,
+  pathsText,
+  STACK_ENDPOINT,
+  writtenText,
+} from "#setup/stack/text.ts";
 import { config } from "./config.ts";
 import { askYesNo, isInteractive } from "./prompts.ts";
 import { undoStack } from "./stack-undo.ts";
@@ -41,10 +48,7 @@ export async function stack(options: StackOptions, context: Context, packageRoot
       context.stdout.write(shipped.get(COMPOSE_FILE)?.toString("utf8") ?? "");
       return 0;
     }
-    const folder =
-      options.directory === undefined
-        ? join(dirname(context.places.configPath), "stack")
-        : resolve(context.cwd, options.directory);
+    const folder = resolve(context.cwd, options.directory ?? join(dirname(context.places.configPath), "stack"));
     const record = await readRecord(folder);
     if (options.undo) return undoStack(folder, record, options, context);
     return write(await planOf(folder, shipped, record, options.force), record, options, context);
@@ -72,9 +76,8 @@ async function write(
     context.stdout.write("Nothing was changed.\n");
     return 1;
   }
-  await writeStack(plan);
   const endpoint = choice === "yes" ? { before: before ?? null } : isSet ? record?.endpoint : undefined;
-  await writeRecord(folder, { files: plan.digests, ...(endpoint !== undefined && { endpoint }) });
+  await writeStack(plan, endpoint);
   context.stdout.write(writtenText(plan));
   if (kept.length > 0)
     context.stdout.write(`kept, because you changed it: ${pathsText(kept)} (--force overwrites it)\n`);

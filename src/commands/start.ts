@@ -1,19 +1,20 @@
-import { type Context, UserError } from "../context.ts";
-import { suggest } from "../model/suggest.ts";
+import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
+import { suggest } from "#kit/suggest.ts";
+import { plural } from "#kit/text/figures.ts";
 import {
   NO_AGENT_FOUND,
   NOTHING_TO_COLLECT,
   type PresentAgent,
   sessionsOnlyText,
-} from "../registration/present-agents.ts";
-import type { AgentLookup } from "../registration/settings-edit.ts";
-import { plural } from "../text/figures.ts";
+} from "#setup/registration/present-agents.ts";
+import type { AgentLookup } from "#setup/registration/settings.ts";
 import { chooseAgents } from "./choose-agents.ts";
 import { type EnableOptions, enable } from "./enable.ts";
 import { offerImport } from "./offer-import.ts";
 import { isInteractive } from "./prompts.ts";
 
-export interface StartOptions {
+interface StartOptions {
   /** Do not ask. */
   readonly yes: boolean;
   /** Open the page at the end, in a terminal only. */

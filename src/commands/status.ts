@@ -1,11 +1,11 @@
-import type { Context } from "../context.ts";
-import { collectStatus } from "../health/status/facts.ts";
-import { statusLines } from "../health/status/text.ts";
-import { printLines } from "../text/ascii.ts";
-import { terminalOf } from "../text/terminal.ts";
-import { VERSION } from "../version.ts";
+import { collectStatus } from "#check/health/examine.ts";
+import { statusLines } from "#check/health/status-text.ts";
+import type { Context } from "#config/context.ts";
+import { printLines } from "#kit/text/ascii.ts";
+import { terminalOf } from "#kit/text/terminal.ts";
+import { VERSION } from "#kit/version.ts";
 
-export interface StatusOptions {
+interface StatusOptions {
   readonly json: boolean;
 }
 

@@ -1,11 +1,11 @@
-import { allAgents, findAgent } from "../agents/registry.ts";
-import { readFileIfAny, writeFileAtomic } from "../config/files.ts";
-import { type Context, UserError } from "../context.ts";
-import { meantAgent } from "../model/meant-agent.ts";
-import { suggest } from "../model/suggest.ts";
-import { limitsText, reportedLimitsPath } from "../statusline/limits.ts";
-import { statusLine } from "../statusline/line.ts";
-import { parseSummary, summaryPath } from "../statusline/summary.ts";
+import { allAgents, findAgent } from "#agents/registry.ts";
+import type { Context } from "#config/context.ts";
+import { readFileIfAny, writeFileAtomic } from "#config/files.ts";
+import { meantAgent } from "#core/rules/cards.ts";
+import { UserError } from "#kit/errors.ts";
+import { suggest } from "#kit/suggest.ts";
+import { statusLine } from "#show/statusline/line.ts";
+import { limitsText, parseSummary, reportedLimitsPath, summaryPath } from "#show/statusline/summary.ts";
 
 /**
  * `openhook-otel statusline`: one line for an agent, which puts JSON on stdin, or for shells and tmux. What `enable --statusline`

@@ -1,13 +1,13 @@
-import type { Context } from "../context.ts";
-import { subscriptions } from "../drain/rate-limits.ts";
-import type { Agent } from "../model/agent.ts";
-import type { Subscriptions } from "../model/rate-limit.ts";
-import { withOpenStore } from "../sessions/open-store.ts";
-import type { Database } from "../store/database.ts";
-import { latestFileOf } from "../store/positions.ts";
+import { subscriptions } from "#collect/drain/rate-limits.ts";
+import type { Context } from "#config/context.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { Subscriptions } from "#core/model/rate-limit.ts";
+import type { Database } from "#store/database.ts";
+import { latestFileOf } from "#store/positions.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
 
 /** By agent, the newest file of those whose files name a plan. */
-export type PlanFiles = ReadonlyMap<string, string | undefined>;
+type PlanFiles = ReadonlyMap<string, string | undefined>;
 
 export const planFilesOf = (db: Database, agents: readonly Agent[]): PlanFiles =>
   new Map(

@@ -1,12 +1,12 @@
-import type { LoadedConfig } from "../config/load.ts";
-import type { Context } from "../context.ts";
-import { monotonicMs } from "../model/monotonic.ts";
-import { protectionOf } from "../privacy/protection.ts";
-import type { SessionTitle } from "../report/session-title.ts";
-import { withOpenStore } from "../sessions/open-store.ts";
-import type { StoredSession } from "../store/sessions.ts";
-import { type HasTime, type PromptDeps, promptLines } from "../transcripts/prompt-lines.ts";
-import { movedRootsOf } from "../transcripts/transcript-roots.ts";
+import { type HasTime, type PromptDeps, promptLines } from "#collect/transcripts/first-prompt.ts";
+import { movedRootsOf } from "#collect/transcripts/transcript-roots.ts";
+import type { Context } from "#config/context.ts";
+import type { LoadedConfig } from "#config/load.ts";
+import { protectionOf } from "#core/privacy/protection.ts";
+import { monotonicMs } from "#kit/time.ts";
+import type { SessionTitle } from "#show/report/titles.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
+import type { StoredSession } from "#store/sessions.ts";
 
 /** Commands that show sessions have `--no-titles`. */
 export interface TitlesOption {

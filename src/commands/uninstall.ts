@@ -1,20 +1,23 @@
-import type { Context } from "../context.ts";
-import { suggest } from "../model/suggest.ts";
-import { disabledText } from "../registration/disable-plan.ts";
-import { writeDisable } from "../registration/disable-write.ts";
-import { complainTo, forEachAgent } from "../registration/for-each-agent.ts";
-import { removeHookProgram } from "../registration/hook-program.ts";
-import { isPackage } from "../registration/installed-copy.ts";
-import { removeSettings, removeState } from "../registration/purge.ts";
-import { type AgentLookup, listed, withUserErrors } from "../registration/settings-edit.ts";
-import { refuseSudo } from "../registration/sudo.ts";
-import { planLines, planUninstall, type UninstallPlan } from "../registration/uninstall-plan.ts";
-import { printLines } from "../text/ascii.ts";
-import { printable } from "../text/terminal.ts";
+import type { Context } from "#config/context.ts";
+import { suggest } from "#kit/suggest.ts";
+import { printLines } from "#kit/text/ascii.ts";
+import { printable } from "#kit/text/terminal.ts";
+import { disabledText, writeDisable } from "#setup/registration/disable.ts";
+import { removeHookProgram } from "#setup/registration/hook-program.ts";
+import { isPackage } from "#setup/registration/installed-copy.ts";
+import { type AgentLookup, complainTo, forEachAgent, listed, withUserErrors } from "#setup/registration/settings.ts";
+import { refuseSudo } from "#setup/registration/sudo.ts";
+import {
+  planLines,
+  planUninstall,
+  removeSettings,
+  removeState,
+  type UninstallPlan,
+} from "#setup/registration/uninstall.ts";
 import { confirmEdit } from "./prompts.ts";
 import { unwrap } from "./unwrap.ts";
 
-export interface UninstallOptions {
+interface UninstallOptions {
   /** Also remove all collected data and the user's settings. */
   readonly purge: boolean;
   readonly yes: boolean;

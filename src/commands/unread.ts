@@ -1,16 +1,16 @@
 import { dirname } from "node:path";
-import { refusalOf } from "../agents/shared/transcript/open.ts";
-import type { Context } from "../context.ts";
-import { knownCardOf } from "../model/card-of.ts";
-import { MAX_CHECKED, type ReadTranscript, type Unread } from "../report/text/unread.ts";
-import { type UnreadTranscript, unreadTranscripts } from "../store/failures.ts";
-import { hasReadTranscript, readShapes } from "../store/positions.ts";
-import { readStore } from "../store/read-only.ts";
-import type { StoredSession } from "../store/sessions.ts";
-import { printLines } from "../text/ascii.ts";
-import { printable, terminalOf, wrapped } from "../text/terminal.ts";
-import { allowCommand } from "../transcripts/allow-folders.ts";
-import { unreadFormats } from "../transcripts/unread-formats.ts";
+import { allowCommand } from "#collect/transcripts/transcript-roots.ts";
+import { unreadFormats } from "#collect/transcripts/unread-formats.ts";
+import type { Context } from "#config/context.ts";
+import { knownCardOf } from "#core/rules/cards.ts";
+import { refusalOf } from "#kit/open.ts";
+import { printLines } from "#kit/text/ascii.ts";
+import { printable, terminalOf, wrapped } from "#kit/text/terminal.ts";
+import { MAX_CHECKED, type ReadTranscript, type Unread } from "#show/report/text/unread.ts";
+import { type UnreadTranscript, unreadTranscripts } from "#store/failures.ts";
+import { hasReadTranscript, readShapes } from "#store/positions.ts";
+import { readStore } from "#store/read-only.ts";
+import type { StoredSession } from "#store/sessions.ts";
 import type { ReadContext } from "./refreshed.ts";
 
 /** The transcripts of sessions that were not read. */

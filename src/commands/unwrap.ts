@@ -1,11 +1,11 @@
 import { basename } from "node:path";
-import { allRecords } from "../config/backup.ts";
-import type { Context } from "../context.ts";
-import { withUserErrors } from "../registration/settings-edit.ts";
-import { removeWrapper, removeWrapperProgram, wrapperPathsOf } from "../registration/unwrap.ts";
-import { isWrapper, RECORDED_AS, wrappersHere } from "../registration/wrappers.ts";
+import { allRecords } from "#config/backup.ts";
+import type { Context } from "#config/context.ts";
+import { withUserErrors } from "#setup/registration/settings.ts";
+import { removeWrapper, removeWrapperProgram, wrapperPathsOf } from "#setup/registration/wrap.ts";
+import { isWrapper, RECORDED_AS, wrappersHere } from "#setup/registration/wrappers.ts";
 
-export interface UnwrapOptions {
+interface UnwrapOptions {
   /** Print what would be done, do nothing. */
   readonly dryRun: boolean;
 }

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import type { Places } from "../config/places.ts";
-import type { Context } from "../context.ts";
-import { drainDeps } from "../drain/from-process.ts";
-import { DrainLog } from "../drain/log.ts";
-import { messageOf } from "../model/error-message.ts";
+import { DrainLog } from "#collect/drain/log.ts";
+import type { Context } from "#config/context.ts";
+import type { Places } from "#config/places.ts";
+import { messageOf } from "#kit/errors.ts";
+import { readStore } from "#store/read-only.ts";
+import { idleSessions } from "#store/sessions.ts";
 import { drain } from "../pipeline.ts";
-import { readStore } from "../store/read-only.ts";
-import { idleSessions } from "../store/sessions.ts";
+import { drainDeps } from "./drain-deps.ts";
 
 /**
  * A drain for an open page, in this process, if there is anything that it could find. Problems go to the log of drains, as for those

@@ -1,14 +1,13 @@
 import { basename } from "node:path";
-import { type Context, UserError } from "../context.ts";
-import { suggest } from "../model/suggest.ts";
-import { installHookProgram } from "../registration/hook-program.ts";
-import { withUserErrors } from "../registration/settings-edit.ts";
-import { planWrapper, type WrapPlan } from "../registration/wrap-plan.ts";
-import { wrappedText } from "../registration/wrap-text.ts";
-import { installWrapper, linkWrapper } from "../registration/wrap-write.ts";
-import { programsNamed, wrappersHere } from "../registration/wrappers.ts";
+import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
+import { suggest } from "#kit/suggest.ts";
+import { installHookProgram } from "#setup/registration/hook-program.ts";
+import { withUserErrors } from "#setup/registration/settings.ts";
+import { installWrapper, linkWrapper, planWrapper, type WrapPlan, wrappedText } from "#setup/registration/wrap.ts";
+import { programsNamed, wrappersHere } from "#setup/registration/wrappers.ts";
 
-export interface WrapOptions {
+interface WrapOptions {
   /** Where the wrapper goes. @default a directory of the user's that PATH has before the program, else one of ours */
   readonly directory?: string;
   /** Print what would be done, do nothing. */

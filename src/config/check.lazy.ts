@@ -1,12 +1,12 @@
 import * as z from "zod";
-import { parseOptions } from "../model/parse-options.ts";
+import { parseOptions } from "#kit/parse-options.ts";
 import { type Checked, checkedSettings } from "./checked.ts";
 import { Config } from "./schema.ts";
 import type { Setting } from "./setting.ts";
 
 /** @throws if a value does not fit, which `invalidReason` reports first */
-export function parseConfig(given: unknown): Config {
-  return Config.parse(given, parseOptions());
+export function parseConfig(value: unknown): Config {
+  return Config.parse(value, parseOptions());
 }
 
 /**

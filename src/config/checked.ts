@@ -1,7 +1,6 @@
 import * as z from "zod";
 import { about, Config } from "./schema.ts";
-import type { Setting } from "./setting.ts";
-import { PREFIX } from "./setting.ts";
+import { PREFIX, type Setting } from "./setting.ts";
 
 /** A setting with the schema of its value; for a map: of each entry's value, and of an entry's name. */
 export type Checked = Setting & { readonly schema: z.core.$ZodType; readonly entryName?: z.core.$ZodType };

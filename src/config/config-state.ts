@@ -1,4 +1,4 @@
-import type { OtlpSignal } from "../model/settings.ts";
+import type { OtlpSignal } from "#core/model/settings.ts";
 import type { LoadedConfig } from "./resolve.ts";
 
 /** Whether the user's value could not be read. The default does not replace it, so nothing may be deleted by it. */

@@ -1,5 +1,5 @@
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { hint } from "../model/nearest.ts";
+import { hint } from "#kit/nearest.ts";
 import { decidesDestination, type Layer, newLayer, put } from "./layer.ts";
 import type { Setting } from "./setting.ts";
 import { SECTIONS, SETTINGS, targetOf } from "./settings.ts";

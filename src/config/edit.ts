@@ -48,10 +48,10 @@ function unsetLast(text: string, path: readonly string[]): string {
   const property = value?.parent;
   const siblings = property?.parent?.children;
   if (property === undefined || siblings === undefined) return text;
-  const at = siblings.indexOf(property);
+  const index = siblings.indexOf(property);
   const after = afterValue(text, endOf(property));
-  const isLast = at === siblings.length - 1;
-  const previous = siblings[at - 1];
+  const isLast = index === siblings.length - 1;
+  const previous = siblings[index - 1];
   const before = text.lastIndexOf("\n", property.offset - 1) + 1;
   const aloneOnItsLine = text.slice(before, property.offset).trim() === "" && isLineEnd(text, after.lineEnd);
   const without = aloneOnItsLine

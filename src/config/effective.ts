@@ -1,4 +1,4 @@
-import { suggest } from "../model/suggest.ts";
+import { suggest } from "#kit/suggest.ts";
 import { describeSource, keyOf } from "./layer.ts";
 import type { LoadedConfig } from "./load.ts";
 import { isLocked } from "./locks.ts";

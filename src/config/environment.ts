@@ -1,6 +1,6 @@
-import { hint } from "../model/nearest.ts";
-import { OTLP_SIGNALS, type OtlpSignal } from "../model/settings.ts";
-import { suggest } from "../model/suggest.ts";
+import { OTLP_SIGNALS, type OtlpSignal } from "#core/model/settings.ts";
+import { hint } from "#kit/nearest.ts";
+import { suggest } from "#kit/suggest.ts";
 import { type Layer, newLayer, type Origin, put, putText } from "./layer.ts";
 import { parsePairs } from "./pairs.ts";
 import { PREFIX } from "./setting.ts";

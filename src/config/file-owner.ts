@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { chmod, lstat, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { foreignFile, whyForeign } from "../own-file.ts";
+import { foreignFile, whyForeign } from "#kit/own-file.ts";
 
 /** The state directory does not belong to this user, who could read or replace its contents. */
 export class StateError extends Error {
@@ -9,7 +9,7 @@ export class StateError extends Error {
 }
 
 /** The user running this: `process.getuid`; absent on Windows, where modes and owners mean nothing. */
-export interface Owner {
+interface Owner {
   readonly uid: number | undefined;
 }
 

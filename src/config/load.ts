@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { hint } from "../model/nearest.ts";
+import { hint } from "#kit/nearest.ts";
 import { type FileLayer, readDocument, unreadableDocument } from "./document.lazy.ts";
 import { type Env, readOtelVariables, readOwnVariables } from "./environment.ts";
 import { type Layer, newLayer, put, putText } from "./layer.ts";

@@ -1,8 +1,9 @@
-import type { OtlpSettings, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
+import type { OtlpSettings, OtlpSignal, OtlpSignalSettings } from "#core/model/settings.ts";
+import { defined } from "#kit/objects.ts";
 import type { Config } from "./schema.ts";
 
 /** The program's resource attributes, in addition to the user's. */
-export interface Identity {
+interface Identity {
   /** This program's version. */
   readonly version: string;
   /** One per machine and user, from the state directory. */
@@ -62,24 +63,19 @@ function signalSettings({ otlp, disabled }: Config, signal: OtlpSignal): OtlpSig
   const path = protocol === "grpc" ? "" : `/v1/${signal}`;
   const url = own.endpoint ?? (otlp.endpoint === undefined ? undefined : appendPath(otlp.endpoint, path));
   if (disabled || !own.enabled || url === undefined) return undefined;
-  const headersCommand = own.headersCommand ?? otlp.headersCommand;
-  const headersFile = own.headersFile ?? otlp.headersFile;
-  const certificatePath = own.certificate ?? otlp.certificate;
-  const clientCertificatePath = own.clientCertificate ?? otlp.clientCertificate;
-  const clientKeyPath = own.clientKey ?? otlp.clientKey;
-  return {
+  return defined<OtlpSignalSettings>({
     url,
     protocol,
     headers: { ...otlp.headers, ...own.headers },
-    ...(headersCommand !== undefined && { headersCommand }),
-    ...(headersFile !== undefined && { headersFile }),
+    headersCommand: own.headersCommand ?? otlp.headersCommand,
+    headersFile: own.headersFile ?? otlp.headersFile,
     compression: own.compression ?? otlp.compression,
     timeoutMs: own.timeoutMs ?? otlp.timeoutMs,
-    ...(otlp.proxy !== undefined && { proxy: otlp.proxy }),
-    ...(certificatePath !== undefined && { certificatePath }),
-    ...(clientCertificatePath !== undefined && { clientCertificatePath }),
-    ...(clientKeyPath !== undefined && { clientKeyPath }),
-  };
+    proxy: otlp.proxy,
+    certificatePath: own.certificate ?? otlp.certificate,
+    clientCertificatePath: own.clientCertificate ?? otlp.clientCertificate,
+    clientKeyPath: own.clientKey ?? otlp.clientKey,
+  });
 }
 
 /** Appends to the path, whether or not it ends in a slash; a query stays behind it. */

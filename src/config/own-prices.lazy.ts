@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { findNodeAtLocation, getNodeValue, type Node } from "jsonc-parser";
 import * as z from "zod";
-import type { OwnPrices } from "../model/own-prices.ts";
-import { type PriceList, type PriceRule, WEEKDAYS } from "../model/price-list.ts";
+import { type OwnPrices, type PriceList, type PriceRule, WEEKDAYS } from "#core/model/price-list.ts";
 import { lineAt, parseDocument } from "./document.lazy.ts";
 
 /**

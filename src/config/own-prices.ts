@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { setOwnPrices } from "../model/own-prices.ts";
+import { setOwnPrices } from "#core/rules/price.ts";
 import { type LoadedConfig, loadConfig } from "./load.ts";
 import { parseOwnPrices } from "./own-prices.lazy.ts";
 

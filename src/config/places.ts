@@ -27,7 +27,7 @@ export interface Places {
   readonly copiesDir: string;
 }
 
-export interface PlacesInput {
+interface PlacesInput {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string;
   readonly platform: NodeJS.Platform;

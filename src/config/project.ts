@@ -1,7 +1,10 @@
+import { constants, lstatSync, realpathSync } from "node:fs";
+import { lstat, open } from "node:fs/promises";
+import { dirname, isAbsolute, join } from "node:path";
 import { getNodeValue, type Node } from "jsonc-parser";
-import { CAPTURE_LEVELS, type CaptureLevel, stricter } from "../model/capture.ts";
+import { CAPTURE_LEVELS, type CaptureLevel } from "#core/model/capture.ts";
+import { stricter } from "#core/rules/capture.ts";
 import { parseDocument } from "./document.lazy.ts";
-import { type ProjectFile, projectFilesAbove } from "./project-files.ts";
 
 /**
  * What a repository requests for its own sessions, in `.openhook-otel.json`. It can only restrict: write access to a repository must not
@@ -52,10 +55,44 @@ export function projectSettingsIn(file: ProjectFile): ProjectSettings {
   if (text.trim() === "") return NO_PROJECT_SETTINGS;
   const parsed = parse(text);
   if ("problem" in parsed) return unreadable(`${file.path}:${parsed.line}: ${parsed.problem}`);
-  const own: FileSettings = { disabled: false, withoutChanges: false, attributes: {}, warnings: [], at: file.path };
+  const own: FileSettings = { disabled: false, withoutChanges: false, attributes: {}, warnings: [], path: file.path };
   for (const { name, value } of members(parsed.root)) addMember(own, name, value);
-  const { at: _, ...settings } = own;
+  const { path: _, ...settings } = own;
   return settings;
+}
+
+export const PROJECT_FILE = ".openhook-otel.json";
+
+/** A project's file. */
+type ProjectFile = { readonly path: string } & ({ readonly text: string } | { readonly problem: string });
+
+/**
+ * The files that apply to a folder, nearest first: its own, and those of the folders above it up to the root of its repository (a folder
+ * with `.git`, also of a worktree or submodule). Outside a repository only the folder's own.
+ *
+ * @returns nothing if the folder is gone or not absolute
+ * @throws never
+ */
+const projectFilesAbove = async (folder: string): Promise<readonly ProjectFile[]> => readAll(foldersUpToRoot(folder));
+
+/**
+ * A folder, and those above it up to the root of its repository, nearest first, with links resolved. Outside a repository only the
+ * folder itself.
+ *
+ * @returns nothing if the path is not absolute
+ * @throws never
+ */
+export function foldersUpToRoot(folder: string): readonly string[] {
+  if (!isAbsolute(folder)) return [];
+  // A link to a folder in a repository is in that repository
+  const start = realOf(folder);
+  const folders: string[] = [];
+  for (let at = start; folders.length < MAX_PARENTS; at = dirname(at)) {
+    folders.push(at);
+    if (isThere(join(at, ".git"))) return folders;
+    if (dirname(at) === at) break;
+  }
+  return [start];
 }
 
 // --- internal ---
@@ -66,7 +103,7 @@ interface FileSettings {
   capture?: CaptureLevel;
   attributes: Record<string, string>;
   warnings: string[];
-  readonly at: string;
+  readonly path: string;
 }
 
 /** Deeper than any settings file, and less than the stack allows. */
@@ -130,11 +167,11 @@ function addAttributes(own: FileSettings, key: string, node: Node): void {
     return;
   }
   for (const { name, value } of members(node)) {
-    const given: unknown = value.type === "string" ? getNodeValue(value) : undefined;
+    const text: unknown = value.type === "string" ? getNodeValue(value) : undefined;
     const why =
-      typeof given !== "string"
+      typeof text !== "string"
         ? "its value must be a string"
-        : given.length > MAX_VALUE_CHARACTERS
+        : text.length > MAX_VALUE_CHARACTERS
           ? `its value is longer than ${MAX_VALUE_CHARACTERS} characters`
           : !NAME.test(name)
             ? "names have up to 64 lower-case letters, digits, dots, dashes and underscores"
@@ -143,8 +180,8 @@ function addAttributes(own: FileSettings, key: string, node: Node): void {
               : Object.keys(own.attributes).length >= MAX_ATTRIBUTES && !Object.hasOwn(own.attributes, name)
                 ? `there are more than ${MAX_ATTRIBUTES}`
                 : undefined;
-    if (why !== undefined || typeof given !== "string") warnIgnored(own, `${key}.${shown(name)}`, why);
-    else own.attributes[name] = given;
+    if (why !== undefined || typeof text !== "string") warnIgnored(own, `${key}.${shown(name)}`, why);
+    else own.attributes[name] = text;
   }
 }
 
@@ -155,7 +192,7 @@ const RESERVED =
 
 function restrictToNone(own: FileSettings, why: string): void {
   own.capture = "none";
-  own.warnings.push(`${own.at}: ${why}; until it is fixed, sessions here keep only numbers (capture none)`);
+  own.warnings.push(`${own.path}: ${why}; until it is fixed, sessions here keep only numbers (capture none)`);
 }
 
 function warnIgnored(
@@ -164,7 +201,7 @@ function warnIgnored(
   why = "a project file can only set disabled, capture, changes and attributes",
 ): void {
   // The number of warnings is limited
-  if (own.warnings.length < MAX_WARNINGS) own.warnings.push(`${own.at}: ${shown(key)} is ignored: ${why}`);
+  if (own.warnings.length < MAX_WARNINGS) own.warnings.push(`${own.path}: ${shown(key)} is ignored: ${why}`);
 }
 
 const MAX_WARNINGS = 20;
@@ -191,4 +228,50 @@ function combine(outer: ProjectSettings, inner: ProjectSettings): ProjectSetting
     warnings: [...outer.warnings, ...inner.warnings],
     ...(first !== undefined && second !== undefined && { capture: stricter(first, second) }),
   };
+}
+
+const MAX_PARENTS = 64;
+const MAX_BYTES = 64 * 1024;
+
+const isThere = (path: string): boolean => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+};
+
+const realOf = (folder: string): string => {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
+  }
+};
+
+async function readAll(folders: readonly string[]): Promise<readonly ProjectFile[]> {
+  const files = await Promise.all(folders.map((folder) => readOne(join(folder, PROJECT_FILE))));
+  return files.filter((file) => file !== undefined);
+}
+
+async function readOne(path: string): Promise<ProjectFile | undefined> {
+  try {
+    const kind = await lstat(path);
+    if (!kind.isFile())
+      return { path, problem: `not a regular file (${kind.isSymbolicLink() ? "a link" : "no file"})` };
+    if (kind.size > MAX_BYTES) return { path, problem: `larger than ${MAX_BYTES} bytes` };
+    // It may have been replaced since it was checked
+    const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES + 1), 0, MAX_BYTES + 1, 0);
+      if (bytesRead > MAX_BYTES) return { path, problem: `larger than ${MAX_BYTES} bytes` };
+      return { path, text: buffer.toString("utf8", 0, bytesRead) };
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    return { path, problem: `cannot be read (${code})` };
+  }
 }

@@ -1,4 +1,4 @@
-import { OTLP_SIGNALS, type OtlpSignal } from "../model/settings.ts";
+import { OTLP_SIGNALS, type OtlpSignal } from "#core/model/settings.ts";
 import { DEFAULTS } from "./computed.const.ts";
 import type { FileLayer } from "./document.lazy.ts";
 import { describeSource, type Given } from "./layer.ts";

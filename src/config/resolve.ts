@@ -1,5 +1,5 @@
-import { OTLP_SIGNALS, type OtlpSignal } from "../model/settings.ts";
-import { suggest } from "../model/suggest.ts";
+import { OTLP_SIGNALS, type OtlpSignal } from "#core/model/settings.ts";
+import { suggest } from "#kit/suggest.ts";
 import { parseConfig } from "./check.lazy.ts";
 import { DEFAULTS } from "./computed.const.ts";
 import type { FileLayer, MachineLayer } from "./document.lazy.ts";
@@ -28,7 +28,7 @@ export interface LoadedConfig {
 }
 
 /** The values of each place. */
-export interface Layers {
+interface Layers {
   readonly flags: Layer;
   /** Our own variables. */
   readonly own: Layer;
@@ -49,11 +49,11 @@ export interface Layers {
  * - an unreadable setting that decides where data goes stops its signal.
  */
 export function resolve(all: Layers): LoadedConfig {
-  const given = unlocked(all);
-  const layers = prepare(given);
+  const read = unlocked(all);
+  const layers = prepare(read);
   const effective = overlay(layers);
   const unsupported = stopUnsupported(effective, layers);
-  const bound = bindHeaders(effective, layers, given.otel);
+  const bound = bindHeaders(effective, layers, read.otel);
   const stopped = new Set([...unsupported.stopped, ...stoppedByErrors(effective, layers)]);
   for (const signal of stopped) {
     effective.set(`otlp.${signal}.enabled`, { value: false, source: { kind: "withheld" } });
@@ -105,36 +105,37 @@ const sets = (layers: readonly Layer[], signal: OtlpSignal, name: string): boole
 
 // 1. Each place by itself
 
-function prepare(given: Layers): Layers {
-  const otel = withServiceName(given.otel);
+function prepare(layers: Layers): Layers {
+  const otel = withServiceName(layers.otel);
   for (const key of [...otel.values.keys()]) {
     const general = key.replace(/^otlp\.(traces|metrics)\./, "otlp.");
-    if (general !== key && [given.flags, given.own].some(({ values }) => values.has(general))) otel.values.delete(key);
+    if (general !== key && [layers.flags, layers.own].some(({ values }) => values.has(general)))
+      otel.values.delete(key);
   }
-  const yielding = yieldingToOwn(given);
+  const yielding = yieldingToOwn(layers);
   const unsupported = new Map([...otel.unsupported, ...yielding]);
   for (const signal of yielding.keys()) removeProtocol(otel, signal);
   for (const signal of unsupported.keys()) {
-    if (!sets(userLayers(given), signal, "endpoint")) continue;
+    if (!sets(userLayers(layers), signal, "endpoint")) continue;
     otel.values.delete(`otlp.${signal}.endpoint`);
     if (unsupported.size === OTLP_SIGNALS.length) otel.values.delete("otlp.endpoint");
   }
   return {
-    flags: withServiceName(given.flags),
-    own: withServiceName(given.own),
+    flags: withServiceName(layers.flags),
+    own: withServiceName(layers.own),
     otel: { ...otel, unsupported },
-    file: withServiceName(given.file),
-    machine: withServiceName(given.machine),
+    file: withServiceName(layers.file),
+    machine: withServiceName(layers.machine),
   };
 }
 
 /** Signals for which OpenTelemetry's variables choose gRPC, while the user's own address is for HTTP. */
-function yieldingToOwn(given: Layers): ReadonlyMap<OtlpSignal, string> {
-  const users = userLayers(given);
+function yieldingToOwn(layers: Layers): ReadonlyMap<OtlpSignal, string> {
+  const users = userLayers(layers);
   const ownProtocol = (signal: OtlpSignal) =>
     keysFor(signal, "protocol").flatMap((key) => users.flatMap(({ values }) => values.get(key) ?? []))[0]?.value;
   return new Map(
-    [...given.otel.grpc].filter(([signal]) => sets(users, signal, "endpoint") && ownProtocol(signal) !== "grpc"),
+    [...layers.otel.grpc].filter(([signal]) => sets(users, signal, "endpoint") && ownProtocol(signal) !== "grpc"),
   );
 }
 
@@ -252,8 +253,8 @@ function stoppedByErrors(effective: Effective, layers: Layers): readonly OtlpSig
 
 /** A broken value matters unless a higher place overrides it; for maps, every entry matters. */
 function isBroken(order: readonly Layer[], { key, kind }: Setting): boolean {
-  const at = order.findIndex((layer) => layer.broken.has(key));
-  return at !== -1 && (kind === "map" || !order.slice(0, at).some((layer) => layer.values.has(key)));
+  const place = order.findIndex((layer) => layer.broken.has(key));
+  return place !== -1 && (kind === "map" || !order.slice(0, place).some((layer) => layer.values.has(key)));
 }
 
 // 4. Headers

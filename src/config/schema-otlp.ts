@@ -1,8 +1,8 @@
 import { isAbsolute } from "node:path";
 import * as z from "zod";
-import { HEADER_NAME, HEADER_VALUE } from "../model/headers.ts";
-import { isLoopback } from "../model/loopback.ts";
-import type { OtlpSignal } from "../model/settings.ts";
+import type { OtlpSignal } from "#core/model/settings.ts";
+import { isLoopback } from "#kit/loopback.ts";
+import { HEADER_NAME, HEADER_VALUE } from "./headers.ts";
 
 /** What a setting's type cannot express: its unit, whether it is secret, and whether only files of the user or administrator set it. */
 export const about = z.registry<{ readonly unit?: string; readonly secret?: boolean; readonly filesOnly?: boolean }>();

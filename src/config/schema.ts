@@ -1,8 +1,8 @@
 import { delimiter, isAbsolute } from "node:path";
 import * as z from "zod";
-import { CAPTURE_LEVELS } from "../model/capture.ts";
-import { ENVELOPE_TEXTS } from "../model/envelope-types.ts";
-import { ruleProblem } from "../model/redaction.ts";
+import { CAPTURE_LEVELS } from "#core/model/capture.ts";
+import { ENVELOPE_TEXTS } from "#core/model/envelope-types.ts";
+import { ruleProblem } from "#core/rules/redaction.ts";
 import { about, endpoint, general, own, path } from "./schema-otlp.ts";
 
 export { about };
@@ -318,12 +318,12 @@ export const Config = z.strictObject({
 export type Config = z.infer<typeof Config>;
 
 /** The file: every setting is optional. */
-export const ConfigFile = Config.extend({
+const ConfigFile = Config.extend({
   $schema: z.string().optional().describe("For editors; not a setting."),
 }).describe("Settings of openhook-otel. Comments and trailing commas are allowed.");
 
 /** The administrator's file. */
-export const MachineFile = ConfigFile.extend({
+const MachineFile = ConfigFile.extend({
   locked: z
     .array(z.string())
     .optional()
@@ -331,3 +331,15 @@ export const MachineFile = ConfigFile.extend({
       "Settings, groups (otlp) and entries of maps that only this file decides; those without a value here keep their default.",
     ),
 }).describe("Settings of openhook-otel for all users of this machine. Comments and trailing commas are allowed.");
+
+/** JSON Schema (draft 2020-12) of the user's settings file, for editors and tools that write it. */
+export function configJsonSchema(): Readonly<Record<string, unknown>> {
+  const schema = z.toJSONSchema(ConfigFile, { io: "input" });
+  return { $schema: schema.$schema, title: "openhook-otel settings", ...schema };
+}
+
+/** JSON Schema of the administrator's file: the user's settings, and which of them are locked. */
+export function machineJsonSchema(): Readonly<Record<string, unknown>> {
+  const schema = z.toJSONSchema(MachineFile, { io: "input" });
+  return { $schema: schema.$schema, title: "openhook-otel settings for all users of a machine", ...schema };
+}

@@ -1,14 +1,14 @@
 import { basename, dirname, join } from "node:path";
 import { findNodeAtLocation } from "jsonc-parser";
-import { hint } from "../model/nearest.ts";
-import { suggest } from "../model/suggest.ts";
+import { hint } from "#kit/nearest.ts";
+import { suggest } from "#kit/suggest.ts";
 import { parseDocument } from "./document.lazy.ts";
 import { DocumentError, setIn, unsetIn } from "./edit.ts";
 import { readFileIfAny, writeFileAtomic } from "./files.ts";
-import { configJsonSchema } from "./json-schema.ts";
 import { keyOf, newLayer, putText } from "./layer.ts";
 import { isLocked } from "./locks.ts";
 import type { LoadedConfig } from "./resolve.ts";
+import { configJsonSchema } from "./schema.ts";
 import { SECTIONS, SETTINGS, type Target, targetOf } from "./settings.ts";
 
 /** A key that is not a setting, a value that does not fit, or a file that cannot be edited. */
@@ -16,7 +16,7 @@ export class SettingError extends Error {
   readonly code = "E_CONFIG";
 }
 
-export type SettingValue = string | number | boolean | Readonly<Record<string, string>>;
+type SettingValue = string | number | boolean | Readonly<Record<string, string>>;
 
 /** The setting, or entry of one, that a key names. @throws SettingError for any other key, with the nearest one */
 export function knownTarget(key: string): Target {

@@ -1,6 +1,7 @@
-import type { Event } from "../model/event.ts";
-import { isEmptyQueue } from "./bridge-state.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import { defined } from "#kit/objects.ts";
 import { type Database, deferSync, syncEveryCommit } from "./database.ts";
+import { numberIn, textIn } from "./rows.ts";
 
 // Envelopes for the commands of allowed registration files, and what became of them
 
@@ -66,7 +67,7 @@ export function nextEnvelope(
 }
 
 /** How long a command is not started after this many failures in a row, in milliseconds. */
-export type BackOff = (failures: number) => number;
+type BackOff = (failures: number) => number;
 
 /**
  * Makes envelopes available again whose command was running when a drain died. Each counts as a failed attempt.
@@ -116,6 +117,65 @@ export function enforceBridgeLimits(db: Database, beforeMs: number, maxQueued: n
 /** Drops everything that is queued for a command that is not registered any more. @returns how many were dropped */
 export const dropCommandQueue = (db: Database, command: number): number =>
   db.transaction(() => drop(db, `command = ? AND ${IDLE}`, [command]), "commit.bridge");
+
+/** What is stored about a command of the bridge. Times in milliseconds since the epoch. */
+export interface BridgeCommandState {
+  readonly id: number;
+  readonly path: string;
+  readonly command: string;
+  readonly queued: number;
+  /** When the oldest queued envelope was queued; absent if there is none. */
+  readonly oldestMs?: number;
+  readonly delivered: number;
+  readonly dropped: number;
+  /** In a row. */
+  readonly failures: number;
+  readonly notBeforeMs: number;
+  readonly lastOkMs?: number;
+  /** Why the last attempt failed; absent after a success. */
+  readonly lastReason?: string;
+}
+
+/** Whether nothing is queued for any command. */
+export const isEmptyQueue = (db: Pick<Database, "prepare">): boolean =>
+  db.prepare("SELECT 1 FROM bridge_queue LIMIT 1").get() === undefined;
+
+/** Commands for which envelopes are queued. @param nowMs only those that are due then */
+export const commandsWithQueue = (
+  db: Pick<Database, "prepare">,
+  nowMs: number,
+): readonly Pick<BridgeCommandState, "id" | "path" | "command">[] =>
+  db
+    .prepare(
+      `SELECT id, path, command FROM bridge_commands c
+       WHERE not_before_ms <= ? AND EXISTS (SELECT 1 FROM bridge_queue WHERE command = c.id)`,
+    )
+    .all(nowMs)
+    .map((row) => ({ id: Number(row["id"]), path: String(row["path"]), command: String(row["command"]) }));
+
+/** All commands, by file, in the order in which they were first used. */
+export const bridgeCommandStates = (db: Pick<Database, "prepare">): readonly BridgeCommandState[] =>
+  db
+    .prepare(
+      `SELECT c.*, count(q.seq) AS queued, min(q.since_ms) AS oldest_ms FROM bridge_commands c
+         LEFT JOIN bridge_queue q ON q.command = c.id GROUP BY c.id ORDER BY c.path, c.id`,
+    )
+    .all()
+    .map((row) =>
+      defined<BridgeCommandState>({
+        id: Number(row["id"]),
+        path: String(row["path"]),
+        command: String(row["command"]),
+        queued: Number(row["queued"]),
+        delivered: Number(row["delivered"]),
+        dropped: Number(row["dropped"]),
+        failures: Number(row["failures"]),
+        notBeforeMs: Number(row["not_before_ms"]),
+        oldestMs: numberIn(row, "oldest_ms"),
+        lastOkMs: numberIn(row, "last_ok_ms"),
+        lastReason: textIn(row, "last_reason"),
+      }),
+    );
 
 // --- internal ---
 

@@ -1,4 +1,4 @@
-import type { Attributes, Increment } from "../model/telemetry.ts";
+import type { Attributes, Increment } from "#core/model/telemetry.ts";
 import type { Database } from "./database.ts";
 
 /** Limit of series per metric that are sent, overflow series included. The OpenTelemetry SDKs have the same default. */

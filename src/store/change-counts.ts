@@ -1,5 +1,5 @@
-import { isSameCommit } from "../model/change-facts.ts";
-import type { Certainty, ChangeKind } from "../model/changes.ts";
+import type { Certainty, ChangeKind } from "#core/model/changes.ts";
+import { isSameCommit } from "#core/rules/change-facts.ts";
 import type { Database, Row } from "./database.ts";
 
 /** A commit of a session, with how it is counted. */

@@ -1,11 +1,11 @@
-import { NO_NAME } from "../model/change-facts.ts";
-import type { ChangeKind, CommitKind, StoredChange, StoredCommit, StoredRepository } from "../model/changes.ts";
-import { defined } from "../model/defined.ts";
-import type { Packed } from "../model/packed.ts";
-import type { Repository } from "../model/session.ts";
-import type { EntryOf } from "../model/transcript.ts";
+import type { ChangeKind, CommitKind, StoredChange, StoredCommit, StoredRepository } from "#core/model/changes.ts";
+import type { Packed } from "#core/model/packed.ts";
+import type { Repository } from "#core/model/session.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+import { NO_NAME } from "#core/rules/change-facts.ts";
+import { defined } from "#kit/objects.ts";
 import type { Database, Row, Value } from "./database.ts";
-import { insertRows, rowOf } from "./rows.ts";
+import { insertRows, numbers, rowOf, textIn } from "./rows.ts";
 
 type ChangeEntry = EntryOf<"commit"> | EntryOf<"change">;
 
@@ -74,13 +74,12 @@ export function extendBranch(db: Database, session: number, branch: string, time
 
 /** Times of a session's commits and changes, ascending. */
 export const changeTimes = (db: Database, session: number): readonly number[] =>
-  db
-    .prepare(
-      `SELECT time_ms FROM commits WHERE session = ?1 UNION SELECT time_ms FROM changes WHERE session = ?1
+  numbers(
+    db,
+    `SELECT time_ms FROM commits WHERE session = ?1 UNION SELECT time_ms FROM changes WHERE session = ?1
        ORDER BY time_ms`,
-    )
-    .all(session)
-    .map((row) => Number(row["time_ms"]));
+    session,
+  );
 
 /** Whether commits of what a session edited were found after it was read. */
 export const hasLaterCommits = (db: Database, session: number): boolean =>
@@ -290,5 +289,3 @@ const commonIn = (row: Row) => ({
   agentId: textIn(row, "agent_id"),
   isElsewhere: row["elsewhere"] === 1 ? true : undefined,
 });
-
-const textIn = (row: Row, name: string): string | undefined => (typeof row[name] === "string" ? row[name] : undefined);

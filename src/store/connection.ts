@@ -1,6 +1,9 @@
+import { basename } from "node:path";
 import type Libsql from "libsql";
-import type { FaultPoint } from "../model/fault-points.ts";
-import { type OnInvalidText, safeSelect, withoutHalves } from "../model/texts-as-bytes.ts";
+import type { FaultPoint } from "#kit/fault-points.ts";
+import { suggest } from "#kit/suggest.ts";
+import { type OnInvalidText, safeSelect, withoutHalves } from "#kit/texts-as-bytes.ts";
+import { OLDEST_VERSION, SCHEMA_VERSION } from "./schema-version.const.ts";
 
 /** A value of a column. Integers up to 2^53 are exact. */
 export type Value = string | number | null | Uint8Array;
@@ -39,7 +42,7 @@ export class StoreError extends Error {
 }
 
 /** Functions that run the calls of a statement. */
-export interface StatementHooks {
+interface StatementHooks {
   readonly read: <T>(work: () => T) => T;
   readonly write: <T>(work: () => T) => T;
 }
@@ -106,12 +109,26 @@ export const checkNames = (prepare: Database["prepare"]): void => {
   prepare("SELECT name, sql FROM sqlite_schema").all();
 };
 
-/** The store has a schema that this version does not know yet. */
-export const newerError = (path: string, version: number, known: number): StoreError =>
-  new StoreError(
-    "E_STORE_NEWER",
-    `${JSON.stringify(path)} was written by a later version of openhook-otel (schema ${version}, this one knows ${known}): update openhook-otel`,
-  );
+/**
+ * Throws if a store has a schema that this version can neither read nor bring up to date: a later one, or one from before the first
+ * release.
+ *
+ * @param version `user_version`, not 0
+ */
+export function checkSchema(path: string, version: number): void {
+  const name = JSON.stringify(path);
+  if (version > SCHEMA_VERSION)
+    throw new StoreError(
+      "E_STORE_NEWER",
+      `${name} was written by a later version of openhook-otel (schema ${version}, this one knows ${SCHEMA_VERSION}): update openhook-otel`,
+    );
+  if (version < OLDEST_VERSION)
+    throw new StoreError(
+      "E_STORE",
+      `${name} has schema ${version}, from before the first release of openhook-otel, and cannot be brought up to date: move it and ` +
+        `the files beside it whose names begin with ${basename(path)} away; then ${suggest("import")} reads the agents' transcripts again`,
+    );
+}
 
 /** A StoreError if SQLite reports that the file is damaged or no database; `undefined` for any other error. */
 export function damagedError(path: string, error: unknown): StoreError | undefined {

@@ -1,8 +1,8 @@
-import type { ContentPart } from "../model/content.ts";
+import type { ContentPart } from "#core/model/content.ts";
 import type { Database } from "./database.ts";
 
 /** A piece of content as it is stored: redacted and shortened as configured. */
-export interface KeptContent {
+interface KeptContent {
   readonly fact: string;
   readonly part: ContentPart;
   readonly piece: string;

@@ -1,11 +1,10 @@
-import type { Attributes, Counted, Increment, MetricShape } from "../model/telemetry.ts";
+import type { Attributes, Counted, Increment, MetricShape } from "#core/model/telemetry.ts";
 import { SHOWN_MS, seriesFor } from "./cardinality.ts";
 import type { Database, Row } from "./database.ts";
 import { hasCountedBefore, isCountedBefore, markCountedLately } from "./delivered-log.ts";
 import { emptyHistogram, type Histogram, sumOf, withValue } from "./histogram.ts";
-import { labelsOf, withoutLabels } from "./labels.ts";
+import { labelsOf, sortedJson, streamKeyOf } from "./labels.ts";
 import { hasPrunedFacts, isPrunedFact } from "./pruned-facts.ts";
-import { sortedJson, streamKeyOf } from "./stream-key.ts";
 
 /**
  * Adds the increments of facts to their streams. A fact that was counted before adds nothing. Part of the transaction that
@@ -45,20 +44,9 @@ export function addSteps(
   });
 }
 
-/** Sum of a counter's streams with these attributes, whatever labels the settings added; 0 before the first increment. */
-export const streamValue = (db: Database, { metric, attributes }: Omit<Increment, "amount" | "resource">): number =>
-  counterValues(db, metric)
-    .filter((stream) => sortedJson(withoutLabels(stream.attributes)) === sortedJson(attributes))
-    .reduce((sum, { value }) => sum + value, 0);
-
-/**
- * Every stream with its current value, in the unit in which it is stored; the value of a histogram is its count.
- *
- * @param metric only the streams of this metric
- */
+/** Every stream with its current value, in the unit in which it is stored; the value of a histogram is its count. */
 export const counterValues = (
   db: Database,
-  metric?: string,
 ): readonly {
   readonly metric: string;
   readonly attributes: Attributes;
@@ -68,11 +56,8 @@ export const counterValues = (
   readonly owed: number;
 }[] =>
   db
-    .prepare(
-      `SELECT metric, attributes, resource, value, owed, histogram FROM counters
-       WHERE ?1 IS NULL OR metric = ?1 ORDER BY metric, id`,
-    )
-    .all(metric ?? null)
+    .prepare("SELECT metric, attributes, resource, value, owed, histogram FROM counters ORDER BY metric, id")
+    .all()
     .map((row) => ({
       metric: String(row["metric"]),
       attributes: JSON.parse(String(row["attributes"])) as Attributes,

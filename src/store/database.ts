@@ -2,13 +2,13 @@ import { chmodSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs"
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
-import { step } from "../model/fault-points.ts";
+import { step } from "#kit/fault-points.ts";
 import {
   checkNames,
+  checkSchema,
   codeAndText,
   type Database,
   damagedError,
-  newerError,
   preparerOf,
   StoreError,
   unusableError,
@@ -24,7 +24,7 @@ export { type Database, type Row, type Statement, StoreError, type Value } from 
  * Opens store.db, and creates or upgrades it if needed. WAL mode; every commit is on disk before it returns; mode 0600.
  *
  * @throws StoreError `E_STORE_NEWER` if a later version of this program wrote it, `E_STORE_DAMAGED` if it is damaged or not a
- *         database, `E_STORE` for errors of the file system
+ *         database, `E_STORE` for errors of the file system and a schema from before the first release
  */
 export function openDatabase(path: string): Database {
   let raw: Libsql.Database;
@@ -199,10 +199,9 @@ function commit(raw: Libsql.Database, path: string, work: () => void): void {
 
 function migrate(database: Database, raw: Libsql.Database, path: string): void {
   const version = (): number => Number(database.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
-  if (version() > SCHEMA_VERSION) {
-    throw newerError(path, version(), SCHEMA_VERSION);
-  }
-  if (version() === SCHEMA_VERSION) return;
+  const found = version();
+  if (found === SCHEMA_VERSION) return;
+  if (found !== 0) checkSchema(path, found);
   database.transaction(() => {
     runMigrations(raw, version());
   }, "commit.schema");

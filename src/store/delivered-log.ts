@@ -1,6 +1,6 @@
 import { renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { appendOwn, readOwn } from "../own-file.ts";
+import { appendOwn, readOwn } from "#kit/own-file.ts";
 import type { Database } from "./database.ts";
 import { deliveredLine } from "./delivered-line.lazy.ts";
 import { readMeta, removeMeta, writeMeta } from "./meta.ts";
@@ -12,7 +12,7 @@ import { setUnwrittenCounted, unwrittenCounted } from "./unwritten.ts";
 // neither its later sums nor which facts are in them; this file does.
 
 /** One delivery of metrics. */
-export interface DeliveredRecord {
+interface DeliveredRecord {
   /** The store's number of deliveries after this one. */
   readonly generation: number;
   /** That number in the record before this one. */

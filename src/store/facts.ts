@@ -1,12 +1,14 @@
-import { otherKey } from "../model/answer-keys.ts";
-import { idWithoutAgent } from "../model/call-ids.ts";
-import { isChangeFact } from "../model/change-facts.ts";
-import { type Event, extrasOf, hasAssignedSessionId, timeMsOf } from "../model/event.ts";
-import { mergeEntries, withFuller } from "../model/merge.ts";
-import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { CALL_KEY } from "#core/packed/fact-tables.ts";
+import { isChangeFact } from "#core/rules/change-facts.ts";
+import { answerId, duplicatedAnswerId, isDuplicateAnswer } from "#core/rules/duplicate-answers.ts";
+import { hasAssignedSessionId, timeMsOf } from "#core/rules/event.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+import { otherKey } from "#core/rules/keys.ts";
+import { mergeEntries, withFuller } from "#core/rules/merge.ts";
 import { countUnpackedChanges, putChangeFact } from "./changes.ts";
 import type { Database } from "./database.ts";
-import { isCopyOfKnownAnswer, replaceCopies } from "./duplicate-answers.ts";
 import { claimRecord, ownedKeyOf, ownerOf } from "./owners.ts";
 import { hasPacked, packedOwners, takePacked } from "./packed.ts";
 import { revive } from "./prune.ts";
@@ -51,8 +53,7 @@ export function addEntries(
   const revisions: Revision[] = [];
   const mayBePruned = hasPrunedFacts(db);
   if (entries.length > 0) unpack(db, session);
-  for (const given of entries) {
-    const read = underEarlierKey(db, session, given);
+  for (const read of entries) {
     if (mayBePruned && isPrunedFact(db, "entry", session.source, session.sessionId, read.key)) continue;
     const claimed = underOwnedKey(db, session, read);
     if (isCopyOfKnownAnswer(db, session, claimed)) continue;
@@ -222,26 +223,43 @@ export function settleFacts(db: Database, sessionNumber: number, keys: readonly 
 
 // --- internal ---
 
+// Some transcripts contain an answer again, under another request. Such a copy is not stored, and not counted twice. See
+// `model/duplicate-answers.ts`.
+
+/** Whether an entry is a copy of an answer that the session contains. */
+function isCopyOfKnownAnswer(db: Database, session: StoredSession, entry: TranscriptEntry): boolean {
+  const id = duplicatedAnswerId(entry);
+  return id !== undefined && sameAnswer(db, session, entry, id).some((other) => isDuplicateAnswer(entry, other.entry));
+}
+
+/**
+ * For an answer that comes after its copies, as when its file is read in slices or could not be read: deletes the copies that
+ * are not settled.
+ *
+ * @returns whether a copy was settled: it stays where it was counted, and the answer must not be counted as well
+ */
+function replaceCopies(db: Database, session: StoredSession, answer: TranscriptEntry): boolean {
+  const id = answerId(answer);
+  if (id === undefined) return false;
+  const copies = sameAnswer(db, session, answer, id).filter(({ entry }) => isDuplicateAnswer(entry, answer));
+  for (const { entry, isSettled } of copies) {
+    if (isSettled) continue;
+    db.prepare("DELETE FROM entries WHERE session = ? AND key = ?").run(session.id, entry.key);
+    db.prepare("DELETE FROM content WHERE session = ? AND fact = ?").run(session.id, entry.key);
+    db.prepare("DELETE FROM owners WHERE source = ? AND global_key = ? AND session = ?").run(
+      session.source,
+      entry.globalKey ?? "",
+      session.id,
+    );
+  }
+  return copies.some(({ isSettled }) => isSettled);
+}
+
 /** For an event without a session id: the agent process whose session it belongs to. */
 const unplacedProcess = (event: Event): string | null =>
   hasAssignedSessionId(event) ? (extrasOf(event).process ?? null) : null;
 
 const isCall = (entry: TranscriptEntry): entry is EntryOf<"model_call"> => entry.kind === "model_call";
-
-/**
- * Earlier versions kept a subagent's call under its given id only, unless another agent had a call with that id. Such a
- * record keeps its key, so that it is not counted again.
- */
-function underEarlierKey(db: Database, session: StoredSession, entry: TranscriptEntry): TranscriptEntry {
-  if ((entry.kind !== "tool_use" && entry.kind !== "tool_result") || entry.agentId === undefined) return entry;
-  const callId = idWithoutAgent(entry.callId, entry.agentId);
-  const key = idWithoutAgent(entry.key, entry.agentId);
-  if (callId === entry.callId || key === entry.key) return entry;
-  const isStored = db
-    .prepare("SELECT 1 FROM entries WHERE session = ? AND key = ? AND json_extract(body, '$.agentId') = ?")
-    .get(session.id, key, entry.agentId);
-  return isStored === undefined ? entry : { ...entry, key, callId };
-}
 
 /** Whether an entry belongs to a session. A record whose id is unique across sessions belongs to only one of them. */
 function claim(
@@ -274,3 +292,13 @@ function underOwnedKey(db: Database, session: StoredSession, entry: TranscriptEn
 const bodies = <T>(db: Database, sql: string, ...values: readonly number[]): readonly T[] =>
   // One row at a time: the JSON of a large turn's facts takes as much memory as the facts
   Array.from(db.prepare(sql).each(...values), (row) => JSON.parse(String(row["body"])) as T);
+
+/** The session's other entries with the same answer, under other requests. */
+const sameAnswer = (db: Database, session: StoredSession, { key }: TranscriptEntry, id: string) =>
+  db
+    .prepare("SELECT body, settled FROM entries WHERE session = ? AND key > ? AND key < ? AND key <> ?")
+    .all(session.id, `${CALL_KEY}${id}:`, `${CALL_KEY}${id};`, key)
+    .map((row) => ({
+      entry: JSON.parse(String(row["body"])) as TranscriptEntry,
+      isSettled: row["settled"] === 1,
+    }));

@@ -24,7 +24,7 @@ export const NAMES_UNREAD = `(s.transcript_path IS NOT NULL AND ${IS_UNREAD} AND
   OR NOT EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.type = 'session.start')))`;
 
 /** Work on one session that failed. */
-export interface SessionFailure {
+interface SessionFailure {
   readonly source: string;
   readonly sessionId: string;
   readonly step: FailedStep;

@@ -1,9 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import Libsql from "libsql";
-import { messageOf } from "../model/error-message.ts";
-import { withoutHalves } from "../model/texts-as-bytes.ts";
+import { messageOf } from "#kit/errors.ts";
+import { withoutHalves } from "#kit/texts-as-bytes.ts";
 import { type Database, preparerOf, StoreError } from "./connection.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { runMigrations } from "./migrate.lazy.ts";
+import { texts } from "./rows.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";
 
 // Read-only checks: whether a store is intact, and its latest activity
@@ -47,10 +48,7 @@ export function problemsOf(db: Database, limit: number, only?: readonly string[]
 
 /** The store's own tables. */
 export const tablesOf = (db: Pick<Database, "prepare">): readonly string[] =>
-  db
-    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid")
-    .all()
-    .map((row) => String(row["name"]));
+  texts(db, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY rowid");
 
 /** Columns of a table. `key`: position in the primary key, 0 if it is not part of it. */
 export const columnsOf = (
@@ -109,7 +107,7 @@ const SMALL_TABLES = ["meta", "sessions", "segments", "counters", "outbox"] as c
 function missingNames(db: Database): readonly string[] {
   const made = new Libsql(":memory:", {});
   try {
-    for (const sql of MIGRATIONS) made.exec(sql);
+    runMigrations(made, 0);
     const there = namesIfReadable(db);
     if (typeof there === "string") return [there];
     return namesOf(preparerOf(made))
@@ -131,13 +129,11 @@ function namesIfReadable(db: Database): ReadonlySet<string> | string {
 }
 
 const namesOf = (db: Pick<Database, "prepare">): readonly string[] =>
-  db
-    .prepare(
-      `SELECT 'column ' || one.name || '.' || part.name AS name FROM sqlite_schema one, pragma_table_info(one.name) part
+  texts(
+    db,
+    `SELECT 'column ' || one.name || '.' || part.name AS name FROM sqlite_schema one, pragma_table_info(one.name) part
        WHERE one.type IN ('table', 'view')`,
-    )
-    .all()
-    .map((row) => String(row["name"]));
+  );
 
 /** Reads the text of many rows as one value: the number of values determines the time. */
 function brokenTexts(db: Database, table: string): readonly string[] {

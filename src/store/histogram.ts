@@ -1,4 +1,4 @@
-import type { MetricShape } from "../model/telemetry.ts";
+import type { MetricShape } from "#core/model/telemetry.ts";
 
 /** A cumulative histogram. Also the JSON in the column `histogram`. */
 export interface Histogram {

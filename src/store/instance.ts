@@ -4,8 +4,8 @@ import { readFileSync, realpathSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { v4 as uuidv4 } from "uuid";
-import { systemProgram } from "../model/system-program.ts";
-import type { MetricShape } from "../model/telemetry.ts";
+import type { MetricShape } from "#core/model/telemetry.ts";
+import { systemProgram } from "#kit/system-program.ts";
 import type { Database } from "./database.ts";
 import { type FileSystem, fileSystemOf, volumeOf } from "./file-system.ts";
 import { mergeStreams } from "./merge-streams.ts";
@@ -27,7 +27,7 @@ export interface StorePlace {
  */
 export function instanceId(db: Database, place: StorePlace): string {
   return db.transaction(() => {
-    const here = fingerprintsOf(place);
+    const here = fingerprintOf(place);
     const known = readMeta(db, ID);
     const found = readMeta(db, FINGERPRINT);
     if (known !== undefined && !isElsewhere(found, here) && !isClone(db, place)) {
@@ -66,7 +66,7 @@ export const hasInstanceId = (db: Database): boolean => readMeta(db, ID) !== und
 /** Whether this is the copy of a store with an id. Checked before anything is counted, see `drain/instance.ts`. */
 export function isCopy(db: Database, place: StorePlace): boolean {
   if (!hasInstanceId(db)) return false;
-  return isElsewhere(readMeta(db, FINGERPRINT), fingerprintsOf(place)) || isClone(db, place);
+  return isElsewhere(readMeta(db, FINGERPRINT), fingerprintOf(place)) || isClone(db, place);
 }
 
 /** Marks facts as counted, because the original store counts them. */
@@ -92,25 +92,18 @@ export interface MachineProperties {
  * a file system that machines share belongs to no machine. Images contain their machine id, so in a container's own layer the
  * container's name is included.
  *
- * @param homes the home folder: its real path, then other spellings that earlier versions may have stored
- * @returns what is stored now, then what earlier versions stored for the same place. Changing one makes every store with it look
- *          like a copy, which resets its counters.
+ * @param home the home folder's real path
+ * @returns what is stored. Changing it makes every store with it look like a copy, which resets its counters.
  */
-export function fingerprints(homes: readonly string[], around: MachineProperties): readonly string[] {
+export function fingerprint(home: string, around: MachineProperties): string {
   const { machineId, hostname: name, fileSystem } = around;
   const { isShared, hasStableInodes, isContainerLayer } = fileSystem;
   const number = hasStableInodes ? around.folderInode : "";
   const container = isContainerLayer ? name : "";
-  const home = homes[0] ?? "";
   const isNumbered = number !== "" && around.isMountRoot !== true;
-  const now = isShared
-    ? ["shared", isNumbered ? number : home]
-    : [machineId, container, number, ...(isNumbered ? [] : [home])];
-  const before = homes.flatMap((spelling) => [
-    isShared ? ["shared", number === "" ? spelling : number] : [machineId, container, number, spelling],
-    [machineId, spelling],
-  ]);
-  return [now, ...before].map(digestOf);
+  return digestOf(
+    isShared ? ["shared", isNumbered ? number : home] : [machineId, container, number, ...(isNumbered ? [] : [home])],
+  );
 }
 
 /**
@@ -155,14 +148,14 @@ const VOLUME = "instance.volume";
 
 function makeInstance(db: Database, place: StorePlace): string {
   const made = uuidv4();
-  const here = fingerprintsOf(place);
+  const here = fingerprintOf(place);
   writeMeta(db, ID, made);
   noteFingerprint(db, here);
   noteVolume(db, place);
   return made;
 }
 
-function noteFingerprint(db: Database, [current]: readonly string[] = []): void {
+function noteFingerprint(db: Database, current: string | undefined): void {
   if (current !== undefined && readMeta(db, FINGERPRINT) !== current) writeMeta(db, FINGERPRINT, current);
 }
 
@@ -181,19 +174,19 @@ function noteVolume(db: Database, place: StorePlace): void {
 }
 
 /** Known to be elsewhere; false if the machine's id could not be determined. */
-const isElsewhere = (found: string | undefined, here: readonly string[] | undefined): boolean =>
-  found !== undefined && here !== undefined && !here.includes(found);
+const isElsewhere = (found: string | undefined, here: string | undefined): boolean =>
+  found !== undefined && here !== undefined && found !== here;
 
 /** Only its equality matters; it is never sent. */
 const digestOf = (parts: readonly string[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 
 /** `undefined` if the machine's id could not be determined. */
-function fingerprintsOf(place: StorePlace): readonly string[] | undefined {
+function fingerprintOf(place: StorePlace): string | undefined {
   const machineId = place.machineId === undefined ? machineIdOn(process.platform) : place.machineId();
   if (machineId === undefined) return undefined;
   const folder = statSync(place.stateDir, { bigint: true });
-  return fingerprints(spellingsOf(place.home), {
+  return fingerprint(realPathOf(place.home), {
     fileSystem: fileSystemOf(place.stateDir),
     machineId,
     hostname: hostname(),
@@ -201,11 +194,6 @@ function fingerprintsOf(place: StorePlace): readonly string[] | undefined {
     isMountRoot: folder.dev !== statSync(dirname(realPathOf(place.stateDir)), { bigint: true }).dev,
   });
 }
-
-/** A home folder's real path, and the given one with and without a final slash. */
-const spellingsOf = (home: string): readonly string[] => [
-  ...new Set([realPathOf(home), home, home.replace(/(?<=.)[/\\]+$/, "")]),
-];
 
 function realPathOf(path: string): string {
   try {

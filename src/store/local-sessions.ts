@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { hostname } from "node:os";
 import { sep } from "node:path";
-import type { SessionOrigin } from "../model/agent.ts";
+import type { SessionOrigin } from "#core/model/transcript-reader.ts";
 import type { Database } from "./database.ts";
 import { machineIdOn, type StorePlace } from "./instance.ts";
 import { ensureSession, type StoredSession, sessionById } from "./sessions.ts";
@@ -11,7 +11,7 @@ import { ensureSession, type StoredSession, sessionById } from "./sessions.ts";
 // file turns such an id into a session. See docs/decisions/0037
 
 /** A mention of a session by its agent's own id. */
-export interface LocalMention {
+interface LocalMention {
   readonly source: string;
   readonly nativeId: string;
   /** Of the event or record that mentions it. */
@@ -68,7 +68,7 @@ export function planLocalSession(
 }
 
 /** All sessions that have or had this id, those from before the agent's ids were known to be local too. */
-export const localSessions = (db: Database, source: string, nativeId: string): readonly StoredSession[] =>
+const localSessions = (db: Database, source: string, nativeId: string): readonly StoredSession[] =>
   db
     .prepare(
       `SELECT id FROM sessions WHERE source = ?1 AND native_id = ?2

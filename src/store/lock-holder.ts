@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
-import { openOwn, readOwn } from "../own-file.ts";
+import { openOwn, readOwn } from "#kit/own-file.ts";
 import { type ProcessIdentity, selfOf, startOf } from "./name-lock.ts";
 import { createFile } from "./spare-files.ts";
 
@@ -38,7 +38,7 @@ export interface LockHolder extends ProcessIdentity {
 }
 
 /** Seconds that each step may take without a further note; 0: without limit. `query`: of processor time, for one query of a database. */
-export type StepLimits = Readonly<Record<LockStep | "query", number>>;
+type StepLimits = Readonly<Record<LockStep | "query", number>>;
 
 /** Where the holder notes what it does. */
 export interface Progress {

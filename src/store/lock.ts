@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, statSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
-import { step } from "../model/fault-points.ts";
-import { assertOwn } from "../own-file.ts";
+import { step } from "#kit/fault-points.ts";
+import { assertOwn } from "#kit/own-file.ts";
 import { codeAndText, damagedError, StoreError } from "./connection.ts";
 import { fileSystemOf } from "./file-system.ts";
 import { type Progress, withProgress } from "./lock-holder.ts";

@@ -1,4 +1,4 @@
-import type { Attributes, Increment, MetricShape } from "../model/telemetry.ts";
+import type { Attributes, Increment, MetricShape } from "#core/model/telemetry.ts";
 import { addToStream } from "./counters.ts";
 import type { Database, Row } from "./database.ts";
 import { differenceOf, type Histogram } from "./histogram.ts";

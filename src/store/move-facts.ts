@@ -1,4 +1,5 @@
-import { type Event, extrasOf } from "../model/event.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { moveContent } from "./content.ts";
 import type { Database } from "./database.ts";
 import { addEntries, openFacts } from "./facts.ts";

@@ -1,4 +1,4 @@
-import type { SpanRecord } from "../model/telemetry.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
 import type { Database } from "./database.ts";
 import { addToMeta, readMeta, writeMeta } from "./meta.ts";
 
@@ -9,7 +9,7 @@ export interface OutboxRow {
 }
 
 /** The queue, and the spans that left it undelivered. Totals are over all drains. */
-export interface OutboxState {
+interface OutboxState {
   readonly spans: number;
   /** Of these, refused by the backend or too large, each when it was sent alone. Retried last, once an hour. */
   readonly refused: number;
@@ -107,7 +107,7 @@ export function outboxState(db: Database): OutboxState {
 }
 
 /** Limits of the queue. */
-export interface OutboxLimits {
+interface OutboxLimits {
   readonly maxAgeMs: number;
   readonly maxBytes: number;
 }

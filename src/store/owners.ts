@@ -1,8 +1,9 @@
-import { commonKey, otherKey } from "../model/answer-keys.ts";
-import type { TranscriptEntry } from "../model/transcript.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { commonKey, otherKey } from "#core/rules/keys.ts";
 import { moveContent } from "./content.ts";
 import type { Database } from "./database.ts";
 import { isPrunedFact } from "./pruned-facts.ts";
+import { texts } from "./rows.ts";
 import type { StoredSession } from "./sessions.ts";
 
 // Records whose id is unique across sessions: forks and resumed sessions contain copies of them. One session owns each record.
@@ -18,11 +19,13 @@ export function ownedKeyOf(db: Database, source: string, globalKey: string): str
   const other = otherKey(globalKey);
   if (other === undefined) return undefined;
   if (!other.endsWith("*")) return ownerOf(db, source, other) === undefined ? undefined : other;
-  return db
-    .prepare("SELECT global_key FROM owners WHERE source = ? AND global_key > ? AND global_key < ?")
-    .all(source, globalKey, `${globalKey.slice(0, -1)};`)
-    .map((row) => String(row["global_key"]))
-    .find((key) => commonKey(key) === other);
+  return texts(
+    db,
+    "SELECT global_key FROM owners WHERE source = ? AND global_key > ? AND global_key < ?",
+    source,
+    globalKey,
+    `${globalKey.slice(0, -1)};`,
+  ).find((key) => commonKey(key) === other);
 }
 
 /** All owned records of sessions that are not packed, in batches. */

@@ -1,12 +1,12 @@
-import { commonKey } from "../model/answer-keys.ts";
-import { digestOf } from "../model/digest.ts";
-import { decodePackedFacts } from "../model/fact-columns.ts";
-import type { Packed } from "../model/packed.ts";
-import type { TranscriptEntry } from "../model/transcript.ts";
+import type { Packed } from "#core/model/packed.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { decodePackedFacts } from "#core/packed/fact-columns.ts";
+import { commonKey } from "#core/rules/keys.ts";
+import { digestOf } from "#kit/digest.ts";
 import { putPackedChanges } from "./changes.ts";
 import type { Database, Row, Value } from "./database.ts";
 import { readMeta, writeMeta } from "./meta.ts";
-import { insertRows, rowOf } from "./rows.ts";
+import { insertRows, numbers, rowOf } from "./rows.ts";
 
 // Imported sessions that are over and were not exported. As rows they would take a hundred times as long to write, and of most
 // only the sums are read. A single session is built from its facts by the same functions as any other, and becomes rows as soon as
@@ -114,12 +114,7 @@ export const markTorn = (db: Database): void => writeMeta(db, TORN, "1");
 
 /** Packed sessions whose sums have to be computed again from their facts; empty in an intact store. */
 export const tornSessions = (db: Database): readonly number[] =>
-  readMeta(db, TORN) === undefined
-    ? []
-    : db
-        .prepare("SELECT session FROM packed ORDER BY session")
-        .all()
-        .map((row) => Number(row["session"]));
+  readMeta(db, TORN) === undefined ? [] : numbers(db, "SELECT session FROM packed ORDER BY session");
 
 /** Notes that the sums were computed again. */
 export function markWhole(db: Database): void {
@@ -175,10 +170,7 @@ function mergeSmall(db: Database): void {
       return bytes <= MAX_MERGED_BYTES;
     })
     .map(({ run }) => run);
-  const packed = db
-    .prepare("SELECT session FROM packed")
-    .all()
-    .map((row) => Number(row["session"]));
+  const packed = numbers(db, "SELECT session FROM packed");
   if (small.length <= Math.max(1, Math.ceil(packed.length / MAX_SESSIONS))) return;
   db.transaction(() => {
     const of = db.prepare("SELECT digests FROM packed_owners WHERE run = ?");
@@ -348,14 +340,12 @@ function putRun(db: Database, all: OwnedList): void {
 
 /** The numbers of all runs. One lookup per run, however many rows it has. */
 const runNumbers = (db: Database): readonly number[] =>
-  db
-    .prepare(
-      `WITH RECURSIVE runs (run) AS (SELECT min(run) FROM packed_owners
+  numbers(
+    db,
+    `WITH RECURSIVE runs (run) AS (SELECT min(run) FROM packed_owners
          UNION ALL SELECT (SELECT min(run) FROM packed_owners o WHERE o.run > runs.run) FROM runs WHERE run IS NOT NULL)
        SELECT run FROM runs WHERE run IS NOT NULL`,
-    )
-    .all()
-    .map((row) => Number(row["run"]));
+  );
 
 const runsOf = (db: Database): { readonly run: number; readonly bytes: number }[] =>
   db

@@ -1,5 +1,5 @@
-import { EARLIEST_MS } from "../model/plausible-time.ts";
-import type { Attributes, MetricPoint, MetricShape } from "../model/telemetry.ts";
+import type { Attributes, MetricPoint, MetricShape } from "#core/model/telemetry.ts";
+import { EARLIEST_MS } from "#kit/time.ts";
 import { shapeOf } from "./counters.ts";
 import type { Database, Row } from "./database.ts";
 import { differenceOf, emptyHistogram, type Histogram } from "./histogram.ts";

@@ -1,10 +1,10 @@
-import type { PartSize } from "../model/agent.ts";
-import type { Offset } from "../model/transcript.ts";
+import type { Offset } from "#core/model/transcript.ts";
+import type { PartSize } from "#core/model/transcript-reader.ts";
 import type { Database } from "./database.ts";
-import { insertRows, rowOf } from "./rows.ts";
+import { insertRows, numbers, rowOf, texts } from "./rows.ts";
 
 /** How far a transcript file was read. */
-export interface Position {
+interface Position {
   readonly offset: Offset;
   /** Of the file when it was read; `UNFINISHED`: it was not read to its end. */
   readonly sizeBytes: number;
@@ -47,10 +47,11 @@ export function latestFileOf(db: Database, source: string): string | undefined {
 
 /** All files of an agent that were read. */
 export const sessionFilesOf = (db: Database, source: string): readonly string[] =>
-  db
-    .prepare("SELECT p.path FROM positions p JOIN sessions s ON s.id = p.session WHERE s.source = ? ORDER BY p.path")
-    .all(source)
-    .map((row) => String(row["path"]));
+  texts(
+    db,
+    "SELECT p.path FROM positions p JOIN sessions s ON s.id = p.session WHERE s.source = ? ORDER BY p.path",
+    source,
+  );
 
 /** Whether anything was ever read of a session's transcripts. */
 export const hasReadTranscript = (db: Database, sessionNumber: number): boolean =>
@@ -68,10 +69,7 @@ export const readShapes = (db: Database, sessionNumber: number): readonly string
 
 /** Numbers of the sessions with a file that was not read to its end. */
 export const unfinishedSessions = (db: Database): readonly number[] =>
-  db
-    .prepare("SELECT DISTINCT session FROM positions WHERE size = ?")
-    .all(UNFINISHED)
-    .map((row) => Number(row["session"]));
+  numbers(db, "SELECT DISTINCT session FROM positions WHERE size = ?", UNFINISHED);
 
 /** Stores how far one file was read. `unreadable`: lines of this read, added to those of earlier ones. */
 export const setPosition = (

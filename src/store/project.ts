@@ -3,7 +3,7 @@ import type { Database } from "./database.ts";
 import type { StoredSession } from "./sessions.ts";
 
 /** The settings of a session's project, as stored. */
-export interface StoredProject {
+interface StoredProject {
   /** Nothing of the session is collected. */
   readonly excluded: boolean;
   /** Added to the session's spans. */

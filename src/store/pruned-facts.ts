@@ -5,7 +5,7 @@ import type { Database } from "./database.ts";
  * Facts that were settled and then pruned. Each leaves a digest of 52 bits: enough to recognise the fact, too little to reveal it.
  * Among a million digests, one in four thousand million new facts is mistaken for an old one and not counted.
  */
-export type PrunedKind = "event" | "entry" | "owner" | "increment" | "span";
+type PrunedKind = "event" | "entry" | "owner" | "increment" | "span";
 
 /** Whether anything was ever pruned; if not, no lookup is needed. */
 export const hasPrunedFacts = (db: Database): boolean =>

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import { suggest } from "../model/suggest.ts";
-import type { MetricShape } from "../model/telemetry.ts";
+import type { MetricShape } from "#core/model/telemetry.ts";
+import { suggest } from "#kit/suggest.ts";
 import type { Database } from "./database.ts";
 import { adoptDelivered, deliveredAfter, generationOf } from "./delivered-log.ts";
 import { fileSystemOf } from "./file-system.ts";

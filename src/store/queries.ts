@@ -1,8 +1,9 @@
-import type { CallSums } from "../model/call-sums.ts";
-import type { ModelCall, PricedCall } from "../model/model-call.ts";
-import type { NoPrice } from "../model/price-list.ts";
-import type { Subagent, ToolCall, Turn } from "../model/session.ts";
+import type { CallSums, ModelCall, PricedCall } from "#core/model/model-call.ts";
+import type { NoPrice } from "#core/model/price-list.ts";
+import type { Subagent, ToolCall, Turn } from "#core/model/session.ts";
+import { defined } from "#kit/objects.ts";
 import type { Database, Row } from "./database.ts";
+import { textIn } from "./rows.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";
 
 /** Sessions by latest activity. Without subagents, pruned and excluded sessions. */
@@ -186,15 +187,17 @@ export const settledSubagents = (db: Database, session: number): readonly Subage
   db
     .prepare("SELECT * FROM subagents WHERE session = ? ORDER BY start_ms, agent_id")
     .all(session)
-    .map((row) => ({
-      agentId: String(row["agent_id"]),
-      segment: Number(row["segment"]),
-      startMs: Number(row["start_ms"]),
-      endMs: Number(row["end_ms"]),
-      ...(row["agent_type"] !== null && { agentType: String(row["agent_type"]) }),
-      ...(row["turn_key"] !== null && { turnKey: String(row["turn_key"]) }),
-      ...(row["parent_call_id"] !== null && { parentCallId: String(row["parent_call_id"]) }),
-    }));
+    .map((row) =>
+      defined<SubagentSummary>({
+        agentId: String(row["agent_id"]),
+        segment: Number(row["segment"]),
+        startMs: Number(row["start_ms"]),
+        endMs: Number(row["end_ms"]),
+        agentType: textIn(row, "agent_type"),
+        turnKey: textIn(row, "turn_key"),
+        parentCallId: textIn(row, "parent_call_id"),
+      }),
+    );
 
 /** Number of sessions, and of those that have unsettled facts or an open segment. */
 export function sessionCounts(db: Database): { readonly sessions: number; readonly open: number } {

@@ -2,14 +2,14 @@ import { closeSync, openSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
-import { suggest } from "../model/suggest.ts";
-import { foreignFile, whyNotOwn } from "../own-file.ts";
+import { foreignFile, whyNotOwn } from "#kit/own-file.ts";
+import { suggest } from "#kit/suggest.ts";
 import {
   checkNames,
+  checkSchema,
   codeAndText,
   type Database,
   damagedError,
-  newerError,
   preparerOf,
   type Row,
   StoreError,
@@ -33,7 +33,8 @@ export function readStore<T>(path: string, look: (db: Database) => T): T | undef
   try {
     // A drain is just creating it
     if (version === 0) return undefined;
-    if (version !== SCHEMA_VERSION) throw otherVersion(path, version);
+    checkSchema(path, version);
+    if (version !== SCHEMA_VERSION) throw olderError(path);
     const seen = guarded(path, () => {
       // The names of a file that has not changed since were checked by this process
       if (lastChecked !== state) checkNames(prepare);
@@ -171,10 +172,8 @@ function fileSystemError(path: string): unknown {
   }
 }
 
-const otherVersion = (path: string, version: number): StoreError =>
-  version > SCHEMA_VERSION
-    ? newerError(path, version, SCHEMA_VERSION)
-    : new StoreError(
-        "E_STORE_OLDER",
-        `${JSON.stringify(path)} was written by an earlier version of openhook-otel; the next drain brings it up to date: run ${suggest("drain")}`,
-      );
+const olderError = (path: string): StoreError =>
+  new StoreError(
+    "E_STORE_OLDER",
+    `${JSON.stringify(path)} was written by an earlier version of openhook-otel; the next drain brings it up to date: run ${suggest("drain")}`,
+  );

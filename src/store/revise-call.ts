@@ -1,8 +1,9 @@
-import { defined } from "../model/defined.ts";
-import type { ModelCall, PricedCall } from "../model/model-call.ts";
-import type { NoPrice, Price } from "../model/price-list.ts";
-import type { EntryOf } from "../model/transcript.ts";
+import type { ModelCall, PricedCall } from "#core/model/model-call.ts";
+import type { NoPrice, Price } from "#core/model/price-list.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+import { defined } from "#kit/objects.ts";
 import type { Database, Row } from "./database.ts";
+import { numbers } from "./rows.ts";
 
 /** A settled call before and after a change, each with its price. */
 export interface RevisedCall {
@@ -62,10 +63,7 @@ export function reviseCall(
 
 /** Sessions with settled calls that report their tokens and have no price, or only a part of it. */
 export const sessionsWithoutPrice = (db: Database): readonly number[] =>
-  db
-    .prepare(`SELECT DISTINCT session FROM model_calls WHERE ${IS_UNPRICED}`)
-    .all()
-    .map((row) => Number(row["session"]));
+  numbers(db, `SELECT DISTINCT session FROM model_calls WHERE ${IS_UNPRICED}`);
 
 /**
  * Stores prices of a session's settled calls that had none, or only a part. A price that is known stays.

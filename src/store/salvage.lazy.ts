@@ -1,8 +1,8 @@
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
-import { decodePackedFacts } from "../model/fact-columns.ts";
-import { withoutHalves } from "../model/texts-as-bytes.ts";
-import type { TranscriptEntry } from "../model/transcript.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { decodePackedFacts } from "#core/packed/fact-columns.ts";
+import { withoutHalves } from "#kit/texts-as-bytes.ts";
 import { checkNames, codeAndText, type Database, preparerOf, type Row, StoreError, type Value } from "./connection.ts";
 import { columnsOf, problemsOf, tablesOf } from "./health.ts";
 import { markTorn } from "./packed.ts";

@@ -1,5 +1,8 @@
-import { continuationOf, type Segment } from "../model/session.ts";
+import type { Segment } from "#core/model/session.ts";
+import { continuationOf } from "#core/rules/segments.ts";
+import { defined } from "#kit/objects.ts";
 import type { Database, Row } from "./database.ts";
+import { insertRow, numberIn, textIn } from "./rows.ts";
 
 /** A segment as it is stored. */
 export interface StoredSegment {
@@ -24,29 +27,28 @@ export function segmentsOf(db: Database, sessionNumber: number, tail = "ORDER BY
 }
 
 /** Stores a segment as it is now. One that was delivered stays delivered. */
-export function putSegment(
-  db: Database,
-  sessionNumber: number,
-  { segment: s, totals, delivered }: StoredSegment,
-): void {
-  db.prepare(
-    `INSERT INTO segments (session, ordinal, start_ms, end_ms, reason, native_reason, start_origin, last_activity_ms, totals, delivered, process)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (session, ordinal) DO UPDATE SET start_ms = excluded.start_ms, end_ms = excluded.end_ms,
-       reason = excluded.reason, native_reason = excluded.native_reason, start_origin = excluded.start_origin,
-       last_activity_ms = excluded.last_activity_ms, totals = excluded.totals, delivered = max(delivered, excluded.delivered), process = excluded.process`,
-  ).run(
-    sessionNumber,
-    s.ordinal,
-    s.startMs,
-    s.endMs ?? null,
-    s.reason ?? null,
-    s.nativeReason ?? null,
-    s.startOrigin ?? null,
-    s.lastActivityMs,
+export function putSegment(db: Database, sessionNumber: number, { segment, totals, delivered }: StoredSegment): void {
+  const row = {
+    session: sessionNumber,
+    ordinal: segment.ordinal,
+    start_ms: segment.startMs,
+    end_ms: segment.endMs,
+    reason: segment.reason,
+    native_reason: segment.nativeReason,
+    start_origin: segment.startOrigin,
+    last_activity_ms: segment.lastActivityMs,
     totals,
-    delivered ? 1 : 0,
-    s.process ?? null,
+    delivered,
+    process: segment.process,
+  };
+  insertRow(
+    db,
+    "segments",
+    row,
+    `ON CONFLICT (session, ordinal) DO UPDATE SET start_ms = excluded.start_ms, end_ms = excluded.end_ms,
+       reason = excluded.reason, native_reason = excluded.native_reason, start_origin = excluded.start_origin,
+       last_activity_ms = excluded.last_activity_ms, totals = excluded.totals,
+       delivered = max(delivered, excluded.delivered), process = excluded.process`,
   );
 }
 
@@ -74,24 +76,16 @@ export function changeTotals(
 
 // --- internal ---
 
-const text = (row: Row, name: string): string | undefined => (typeof row[name] === "string" ? row[name] : undefined);
-
 function toSegment(row: Row): Segment {
-  const [reason, nativeReason, startOrigin, process] = [
-    text(row, "reason"),
-    text(row, "native_reason"),
-    text(row, "start_origin"),
-    text(row, "process"),
-  ];
-  return {
+  return defined<Segment>({
     ordinal: Number(row["ordinal"]),
     startMs: Number(row["start_ms"]),
     lastActivityMs: Number(row["last_activity_ms"]),
     uses: [],
-    ...(row["end_ms"] !== null && { endMs: Number(row["end_ms"]) }),
-    ...(reason !== undefined && { reason: reason as NonNullable<Segment["reason"]> }),
-    ...(nativeReason !== undefined && { nativeReason }),
-    ...(startOrigin !== undefined && { startOrigin }),
-    ...(process !== undefined && { process }),
-  };
+    endMs: numberIn(row, "end_ms"),
+    reason: textIn(row, "reason") as Segment["reason"],
+    nativeReason: textIn(row, "native_reason"),
+    startOrigin: textIn(row, "start_origin"),
+    process: textIn(row, "process"),
+  });
 }

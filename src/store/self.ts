@@ -1,8 +1,9 @@
-import type { Increment, MetricShape } from "../model/telemetry.ts";
-import { addSteps, streamValue } from "./counters.ts";
+import type { Increment, MetricShape } from "#core/model/telemetry.ts";
+import { addSteps } from "./counters.ts";
 import type { Database } from "./database.ts";
+import { streamKeyOf } from "./labels.ts";
 import { addToMeta, readMeta, writeMeta } from "./meta.ts";
-import { streamKeyOf } from "./stream-key.ts";
+import { texts } from "./rows.ts";
 import { setUnwrittenCounted, unwrittenCounted } from "./unwritten.ts";
 
 // What the program stores about itself
@@ -84,13 +85,7 @@ export function lastVersionOf(db: Database, source: string): string | undefined 
 }
 
 /** Names of claimed files whose events are committed and which may not be removed yet. */
-export const committedFiles = (db: Database): ReadonlySet<string> =>
-  new Set(
-    db
-      .prepare("SELECT name FROM taken")
-      .all()
-      .map((row) => String(row["name"])),
-  );
+export const committedFiles = (db: Database): ReadonlySet<string> => new Set(texts(db, "SELECT name FROM taken"));
 
 /**
  * Stores names of claimed files in the commit of their events: if the drain is killed before they are removed, the next one knows them.
@@ -153,8 +148,7 @@ export function raiseCounters(
     for (const { step, total } of totals) {
       if (total === 0) continue;
       const key = `${COUNTED}${streamKeyOf(step)}`;
-      // A store of an earlier version has only the stream
-      const counted = Number(readMeta(db, key) ?? streamValue(db, step));
+      const counted = Number(readMeta(db, key) ?? "0");
       if (total <= counted) continue;
       addSteps(db, [{ ...step, amount: total - counted }], shapes, nowMs);
       writeMeta(db, key, String(total));

@@ -1,12 +1,13 @@
-import type { Event } from "../model/event.ts";
-import type { ToolCall } from "../model/session.ts";
-import type { SpanRecord } from "../model/telemetry.ts";
-import type { TranscriptEntry } from "../model/transcript.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { ToolCall } from "#core/model/session.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { forgetChangeNames } from "./changes.ts";
 import type { Database } from "./database.ts";
+import { texts } from "./rows.ts";
 
 /** How each kind of fact loses its names. */
-export interface FactChanges {
+interface FactChanges {
   /** `undefined`: the event is deleted. */
   readonly event: (event: Event) => Event | undefined;
   readonly entry: (entry: TranscriptEntry) => TranscriptEntry;
@@ -122,11 +123,12 @@ function rewriteColumn(
   change: (text: string) => string | undefined,
 ): boolean {
   const update = db.prepare(`UPDATE ${table} SET ${column} = ? WHERE session = ? AND ${column} = ?`);
-  const texts = db
-    .prepare(`SELECT DISTINCT ${column} AS text FROM ${table} WHERE session = ? AND ${column} IS NOT NULL`)
-    .all(session)
-    .map((row) => String(row["text"]));
-  return texts
+  const before = texts(
+    db,
+    `SELECT DISTINCT ${column} AS text FROM ${table} WHERE session = ? AND ${column} IS NOT NULL`,
+    session,
+  );
+  return before
     .filter((text) => change(text) !== text)
     .map((text) => update.run(change(text) ?? null, session, text))
     .some(() => true);

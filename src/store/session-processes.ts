@@ -1,6 +1,9 @@
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
-import type { SessionProcess } from "../model/session.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { SessionProcess } from "#core/model/session.ts";
+import { timeMsOf } from "#core/rules/event.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import type { Database } from "./database.ts";
+import { numbers } from "./rows.ts";
 
 /** A process as the store names it. */
 export interface ProcessKey {
@@ -63,10 +66,9 @@ export function openSessionsByProcess(db: Database): ReadonlyMap<number, readonl
 
 /** Numbers of the sessions of which a turn ended since a time, and nothing happened afterwards. */
 export const sessionsAfterTurn = (db: Database, sinceMs: number): readonly number[] =>
-  db
-    .prepare(
-      `SELECT s.id FROM sessions s WHERE s.last_ms >= ?1 AND (
+  numbers(
+    db,
+    `SELECT s.id FROM sessions s WHERE s.last_ms >= ?1 AND (
          SELECT e.type FROM events e WHERE e.session = s.id ORDER BY e.time_ms DESC LIMIT 1) IN ('turn.end', 'turn.error')`,
-    )
-    .all(sinceMs)
-    .map((row) => Number(row["id"]));
+    sinceMs,
+  );

@@ -1,8 +1,10 @@
-import type { SessionOrigin } from "../model/agent.ts";
-import { CAPTURE_LEVELS, type CaptureLevel, stricter } from "../model/capture.ts";
-
-import type { Repository } from "../model/session.ts";
+import { CAPTURE_LEVELS, type CaptureLevel } from "#core/model/capture.ts";
+import type { Repository } from "#core/model/session.ts";
+import type { SessionOrigin } from "#core/model/transcript-reader.ts";
+import { stricter } from "#core/rules/capture.ts";
+import { defined } from "#kit/objects.ts";
 import type { Database, Row, Value } from "./database.ts";
+import { numberIn, numbers, textIn } from "./rows.ts";
 
 /** A session as stored; `id` is its number in this store. */
 export interface StoredSession {
@@ -31,7 +33,7 @@ export interface StoredSession {
 }
 
 /** How to find a session whose agent gives ids that are not unique. */
-export interface LocalIds {
+interface LocalIds {
   /** The agent's own id, by which its files have the session. */
   readonly nativeId: string;
   /** Absent: the session's database could not be read, or no longer contained it. Below the home folder it begins with `~`. */
@@ -39,7 +41,7 @@ export interface LocalIds {
 }
 
 /** What an event or entry reports about its session. Later values win; absent ones change nothing. */
-export interface SessionUpdate {
+interface SessionUpdate {
   readonly timeMs: number;
   readonly cwd?: string | undefined;
   readonly transcriptPath?: string | undefined;
@@ -149,17 +151,11 @@ export const sessionsToSend = (db: Database, recent: number): readonly { readonl
 
 /** Numbers of the sessions after `after`, in order, except those whose project allows no names. */
 export const sessionsWithNames = (db: Database, after: number, limit: number): readonly number[] =>
-  db
-    .prepare("SELECT id FROM sessions WHERE id > ? AND capture IS NOT 'none' ORDER BY id LIMIT ?")
-    .all(after, limit)
-    .map((row) => Number(row["id"]));
+  numbers(db, "SELECT id FROM sessions WHERE id > ? AND capture IS NOT 'none' ORDER BY id LIMIT ?", after, limit);
 
 /** Numbers of the sessions whose first folder is this one. */
 export const sessionsIn = (db: Database, cwd: string): readonly number[] =>
-  db
-    .prepare("SELECT id FROM sessions WHERE cwd = ?")
-    .all(cwd)
-    .map((row) => Number(row["id"]));
+  numbers(db, "SELECT id FROM sessions WHERE cwd = ?", cwd);
 
 /** Marks a session as a fork, or a fork's own part as begun. Never goes back. */
 export function setFork(db: Database, id: number, fork: "waiting" | "begun"): void {
@@ -169,24 +165,21 @@ export function setFork(db: Database, id: number, fork: "waiting" | "begun"): vo
 
 /** Numbers of the sessions with unsettled facts. */
 export const unsettledSessions = (db: Database): readonly number[] =>
-  db
-    .prepare(
-      `SELECT DISTINCT session FROM events WHERE settled = 0 UNION SELECT DISTINCT session FROM entries WHERE settled = 0
+  numbers(
+    db,
+    `SELECT DISTINCT session FROM events WHERE settled = 0 UNION SELECT DISTINCT session FROM entries WHERE settled = 0
        UNION SELECT session FROM segments WHERE delivered = 0 AND end_ms IS NOT NULL`,
-    )
-    .all()
-    .map((row) => Number(row["session"]));
+  );
 
 /** Numbers of the sessions with activity since a time, the latest first. */
 export const activeSessions = (db: Database, sinceMs: number, limit: number): readonly number[] =>
-  db
-    .prepare(
-      // Skip imported sessions; a hook or re-import continues them
-      `SELECT id FROM sessions WHERE last_ms >= ? AND parent IS NULL AND id NOT IN (SELECT session FROM packed)
+  numbers(
+    db, // Skip imported sessions; a hook or re-import continues them
+    `SELECT id FROM sessions WHERE last_ms >= ? AND parent IS NULL AND id NOT IN (SELECT session FROM packed)
        ORDER BY last_ms DESC LIMIT ?`,
-    )
-    .all(sinceMs, limit)
-    .map((row) => Number(row["id"]));
+    sinceMs,
+    limit,
+  );
 
 /**
  * Sets impossible times of last activity to now: in the future, or before there were such agents. The clock was wrong, and the
@@ -198,15 +191,29 @@ export function correctTimes(db: Database, nowMs: number): void {
 
 /** Numbers of the open sessions without activity since a time. */
 export const idleSessions = (db: Database, sinceMs: number): readonly number[] =>
-  db
-    .prepare(
-      `SELECT s.id FROM sessions s WHERE s.last_ms < ? AND (
+  numbers(
+    db,
+    `SELECT s.id FROM sessions s WHERE s.last_ms < ? AND (
          EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.delivered = 0)
          OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0)
          OR EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id AND e.settled = 0))`,
-    )
-    .all(sinceMs)
-    .map((row) => Number(row["id"]));
+    sinceMs,
+  );
+
+/** The CI job that ran a session's agent: resource attributes of its spans. */
+export type Pipeline = Readonly<Record<string, string>>;
+
+/** Sets the job for spans that are settled from now on. `undefined`: no CI job, or an unknown one. */
+export function setPipeline(db: Database, sessionNumber: number, pipeline: Pipeline | undefined): void {
+  const text = pipeline === undefined ? null : JSON.stringify(pipeline);
+  db.prepare("UPDATE sessions SET pipeline = ? WHERE id = ? AND pipeline IS NOT ?").run(text, sessionNumber, text);
+}
+
+/** Empty if there is none. */
+export function pipelineOf(db: Database, sessionNumber: number): Pipeline {
+  const text = db.prepare("SELECT pipeline FROM sessions WHERE id = ?").get(sessionNumber)?.["pipeline"];
+  return typeof text === "string" ? (JSON.parse(text) as Pipeline) : {};
+}
 
 // --- internal ---
 
@@ -225,25 +232,24 @@ const MAX_DEPTH = 32;
 const EARLIEST_MS = Date.UTC(2020, 0, 1);
 
 function toSession(row: Row): StoredSession {
-  const text = (name: string): string | undefined => (typeof row[name] === "string" ? row[name] : undefined);
-  const repository = text("repository");
-  return {
+  const repository = textIn(row, "repository");
+  return defined<StoredSession>({
     id: Number(row["id"]),
     source: String(row["source"]),
     sessionId: String(row["session_id"]),
     fork: row["fork_state"] === 1 ? "waiting" : row["fork_state"] === 2 ? "begun" : "no",
     firstMs: Number(row["first_ms"]),
     lastMs: Number(row["last_ms"]),
-    ...(row["parent"] !== null && { parent: Number(row["parent"]) }),
-    ...levelIn(row["capture"]),
+    parent: numberIn(row, "parent"),
+    capture: CAPTURE_LEVELS.find((level) => level === row["capture"]),
     ...localIdsIn(row),
-    ...optional("cwd", text("cwd")),
-    ...optional("transcriptPath", text("transcript_path")),
-    ...optional("agentVersion", text("agent_version")),
-    ...optional("branch", text("branch")),
-    ...optional("reported", text("reported")),
-    ...(repository !== undefined && { repository: JSON.parse(repository) as Repository }),
-  };
+    cwd: textIn(row, "cwd"),
+    transcriptPath: textIn(row, "transcript_path"),
+    agentVersion: textIn(row, "agent_version"),
+    branch: textIn(row, "branch"),
+    reported: textIn(row, "reported"),
+    repository: repository === undefined ? undefined : (JSON.parse(repository) as Repository),
+  });
 }
 
 function localIdsIn(row: Row): Pick<StoredSession, "identity" | "local"> {
@@ -252,11 +258,3 @@ function localIdsIn(row: Row): Pick<StoredSession, "identity" | "local"> {
   const origin = typeof database === "string" && createdMs !== null ? { database, createdMs: Number(createdMs) } : null;
   return { identity, local: { nativeId, ...(origin !== null && { origin }) } };
 }
-
-function levelIn(value: Row[string] | undefined): { capture?: CaptureLevel } {
-  const capture = CAPTURE_LEVELS.find((level) => level === value);
-  return capture === undefined ? {} : { capture };
-}
-
-const optional = <K extends string>(key: K, value: string | undefined): { [P in K]?: string } =>
-  value === undefined ? {} : ({ [key]: value } as { [P in K]?: string });

@@ -1,13 +1,14 @@
-import type { Price } from "../model/price-list.ts";
-import { runKeyOf, type Session, type SettledWork, type Subagent, type Turn } from "../model/session.ts";
-import type { Counted, MetricShape, SpanParents } from "../model/telemetry.ts";
+import type { Price } from "#core/model/price-list.ts";
+import type { Session, SettledWork, Subagent, Turn } from "#core/model/session.ts";
+import type { Counted, MetricShape, SpanParents } from "#core/model/telemetry.ts";
+import { runKeyOf } from "#core/rules/segments.ts";
 import { countFacts } from "./counters.ts";
 import type { Database } from "./database.ts";
 import { settleFacts } from "./facts.ts";
-import { putOpenWork, removeOpenWork } from "./open-work.ts";
-import { putSpans, type StoredSpan } from "./put-spans.ts";
+import { insertRow } from "./rows.ts";
 import { putSegment, type StoredSegment } from "./segments.ts";
-import { putSubagent, putTurn, renameTurn } from "./settled-runs.ts";
+import { putOpenWork, putSubagent, putTurn, removeOpenWork, renameTurn } from "./settled-context.ts";
+import { putSpans, type StoredSpan } from "./spans.ts";
 
 /** Everything that becomes durable together when parts of a session close. */
 export interface Settlement {
@@ -84,49 +85,45 @@ function* batches(counts: Iterable<Counted>): Generator<readonly Counted[]> {
 function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, prices: ReadonlyMap<string, Price>): void {
   for (const call of run.modelCalls) {
     const { costNanoUsd, noPrice } = prices.get(call.key) ?? {};
-    db.prepare(
-      `INSERT INTO model_calls (session, key, segment, model, subagent, end_ms, input, output, cache_read, cache_write,
-         cost_nano_usd, no_price, covered_calls, complete, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (session, key) DO UPDATE SET model = excluded.model, input = excluded.input,
-         output = excluded.output, cache_read = excluded.cache_read, cache_write = excluded.cache_write, cost_nano_usd = excluded.cost_nano_usd, no_price = excluded.no_price,
-         covered_calls = excluded.covered_calls,
-         complete = excluded.complete, body = excluded.body`,
-    ).run(
-      sessionNumber,
-      call.key,
-      run.segment,
-      call.model ?? null,
-      call.agentId === undefined ? 0 : 1,
-      call.endMs,
-      call.usage?.input ?? null,
-      call.usage?.output ?? null,
-      call.usage?.cacheRead ?? null,
-      call.usage?.cacheWrite ?? null,
-      costNanoUsd ?? null,
-      noPrice ?? null,
-      call.coveredCalls ?? null,
-      call.complete ? 1 : 0,
-      JSON.stringify(call),
-    );
+    const row = {
+      session: sessionNumber,
+      key: call.key,
+      segment: run.segment,
+      model: call.model,
+      subagent: call.agentId !== undefined,
+      end_ms: call.endMs,
+      input: call.usage?.input,
+      output: call.usage?.output,
+      cache_read: call.usage?.cacheRead,
+      cache_write: call.usage?.cacheWrite,
+      cost_nano_usd: costNanoUsd,
+      no_price: noPrice,
+      covered_calls: call.coveredCalls,
+      complete: call.complete,
+      body: JSON.stringify(call),
+    };
+    insertRow(db, "model_calls", row, NEW_READING);
   }
   for (const tool of run.toolCalls) {
-    db.prepare(
-      `INSERT INTO tool_calls
-         (session, call_id, segment, name, status, subagent, start_ms, end_ms, input_digest, spawned_agent, body)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-    ).run(
-      sessionNumber,
-      tool.callId,
-      run.segment,
-      tool.name,
-      tool.status,
-      tool.agentId === undefined ? 0 : 1,
-      tool.startMs,
-      tool.endMs,
+    const row = {
+      session: sessionNumber,
+      call_id: tool.callId,
+      segment: run.segment,
+      name: tool.name,
+      status: tool.status,
+      subagent: tool.agentId !== undefined,
+      start_ms: tool.startMs,
+      end_ms: tool.endMs,
       // Used to find the call if its id is not reported, or not stable
-      tool.givenId ?? tool.inputDigest ?? null,
-      tool.spawnedAgentId ?? null,
-      JSON.stringify(tool),
-    );
+      input_digest: tool.givenId ?? tool.inputDigest,
+      spawned_agent: tool.spawnedAgentId,
+      body: JSON.stringify(tool),
+    };
+    insertRow(db, "tool_calls", row, "ON CONFLICT DO NOTHING");
   }
 }
+
+const NEW_READING = `ON CONFLICT (session, key) DO UPDATE SET model = excluded.model, input = excluded.input,
+  output = excluded.output, cache_read = excluded.cache_read, cache_write = excluded.cache_write,
+  cost_nano_usd = excluded.cost_nano_usd, no_price = excluded.no_price, covered_calls = excluded.covered_calls,
+  complete = excluded.complete, body = excluded.body`;

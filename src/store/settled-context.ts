@@ -1,20 +1,25 @@
-import { givenIdOf, repeatedCallId } from "../model/call-ids.ts";
-import { type Event, extrasOf } from "../model/event.ts";
-import { minOf } from "../model/min-max.ts";
-import type { ModelCall } from "../model/model-call.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { ModelCall } from "#core/model/model-call.ts";
 import {
   ENDED_WITH_PROCESS,
+  type ExportedSpan,
   type SessionContext,
   type SettledCall,
   type SettledSubagent,
   type SettledTurn,
+  type SettledWork,
   SUPERSEDED,
-} from "../model/session.ts";
-import type { TranscriptEntry } from "../model/transcript.ts";
-import type { Database } from "./database.ts";
-import { openWorkOf } from "./open-work.ts";
+  type Subagent,
+  type Turn,
+} from "#core/model/session.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { givenIdOf, repeatedCallId } from "#core/rules/call-ids.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+import { minOf } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
+import type { Database, Row } from "./database.ts";
+import { insertRow, numberIn, numbers, textIn } from "./rows.ts";
 import { lastSegment } from "./segments.ts";
-import { toSubagent, toTurn } from "./settled-runs.ts";
 
 /**
  * The settled turns, subagents and calls to which the given unsettled facts can belong. The cost depends on the number of these
@@ -45,6 +50,131 @@ export function settledContext(
     ...(named.digests.size > 0 && { processStarts: processStarts(db, sessionNumber) }),
     ...(coveredCalls.length > 0 && { coveredCalls }),
   };
+}
+
+// The settled work of runs that are still open. Only runs with thousands of calls have any, so these are few rows
+
+/** The settled work of a session's open runs, by `runKeyOf`. */
+const openWorkOf = (db: Database, sessionNumber: number): ReadonlyMap<string, SettledWork> =>
+  new Map(
+    db
+      .prepare("SELECT run, body FROM open_work WHERE session = ?")
+      .all(sessionNumber)
+      .map((row) => [String(row["run"]), JSON.parse(String(row["body"])) as SettledWork]),
+  );
+
+/** Stores what is settled of an open run now, in place of what was stored before. */
+export function putOpenWork(db: Database, sessionNumber: number, run: string, work: SettledWork): void {
+  db.prepare(
+    `INSERT INTO open_work (session, run, body) VALUES (?, ?, ?)
+     ON CONFLICT (session, run) DO UPDATE SET body = excluded.body`,
+  ).run(sessionNumber, run, JSON.stringify(work));
+}
+
+/** Changes the settled work of the open run that a settled model call belongs to; does nothing if that run has closed. */
+export function changeOpenWork(
+  db: Database,
+  sessionNumber: number,
+  { agentId, endMs }: ModelCall,
+  change: (work: SettledWork) => SettledWork,
+): void {
+  for (const [run, work] of openWorkOf(db, sessionNumber)) {
+    const isItsRun =
+      agentId === undefined
+        ? run.startsWith("turn:") && work.startMs <= endMs && endMs <= work.endMs
+        : run.replace(/~\d+$/, "") === `subagent:${agentId}`;
+    if (isItsRun) putOpenWork(db, sessionNumber, run, change(work));
+  }
+}
+
+/** Removes the settled work of a run that has closed: it is in the run's own span now. */
+export function removeOpenWork(db: Database, sessionNumber: number, run: string): void {
+  db.prepare("DELETE FROM open_work WHERE session = ? AND run = ?").run(sessionNumber, run);
+}
+
+// Settled turns and subagents as rows. One that continues after it was settled stays one row, with more parts.
+
+/** Stores a closed turn, or a further part of it. */
+export function putTurn(db: Database, sessionNumber: number, turn: Turn): void {
+  const row = {
+    session: sessionNumber,
+    key: baseKey(turn.key),
+    segment: turn.segment,
+    origin: turn.origin,
+    state: turn.state,
+    start_ms: turn.startMs,
+    end_ms: turn.endMs,
+    prompt_length: turn.promptLength,
+    hook_seen: turn.hasHookPrompt,
+    parts: partsUpTo(turn.key),
+    span_key: turn.isLate ? undefined : (turn.exportedKey ?? turn.key),
+    span_segment: turn.isLate ? undefined : turn.segment,
+  };
+  insertRow(
+    db,
+    "turns",
+    row,
+    `ON CONFLICT (session, key) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms),
+       hook_seen = max(hook_seen, excluded.hook_seen), span_key = coalesce(excluded.span_key, span_key),
+       span_segment = coalesce(excluded.span_segment, span_segment)`,
+  );
+}
+
+/** Gives a settled turn, and the subagents that it started, another key. Its span keeps the old one. */
+export function renameTurn(db: Database, sessionNumber: number, from: string, to: string): void {
+  db.prepare("UPDATE turns SET key = ?, hook_seen = 1 WHERE session = ? AND key = ?").run(to, sessionNumber, from);
+  db.prepare("UPDATE subagents SET turn_key = ? WHERE session = ? AND turn_key = ?").run(to, sessionNumber, from);
+}
+
+/** Stores a closed subagent, or a further part of it. */
+export function putSubagent(db: Database, sessionNumber: number, subagent: Subagent): void {
+  const row = {
+    session: sessionNumber,
+    agent_id: subagent.agentId,
+    agent_type: subagent.agentType,
+    segment: subagent.segment,
+    turn_key: subagent.turnKey,
+    parent_call_id: subagent.parentCallId,
+    start_ms: subagent.startMs,
+    end_ms: subagent.endMs,
+    parts: partsUpTo(subagent.key),
+    span_key: subagent.exportedKey ?? subagent.key,
+    span_segment: subagent.segment,
+  };
+  insertRow(
+    db,
+    "subagents",
+    row,
+    `ON CONFLICT (session, agent_id) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms),
+       span_key = excluded.span_key, span_segment = excluded.span_segment`,
+  );
+}
+
+/** A row of `turns`, with `hook_alone`: the turn is known by a hook's event only. */
+function toTurn(row: Row): SettledTurn {
+  return defined<SettledTurn>({
+    segment: Number(row["segment"]),
+    state: String(row["state"]) as SettledTurn["state"],
+    startMs: Number(row["start_ms"]),
+    endMs: Number(row["end_ms"]),
+    parts: Number(row["parts"]),
+    hasHook: row["hook_seen"] !== 0,
+    hookOnly: row["hook_alone"] === 1 ? true : undefined,
+    promptLength: numberIn(row, "prompt_length"),
+    span: spanOf(row),
+  });
+}
+
+/** A row of `subagents`. */
+function toSubagent(row: Row): SettledSubagent {
+  return defined<SettledSubagent>({
+    segment: Number(row["segment"]),
+    parts: Number(row["parts"]),
+    turnKey: textIn(row, "turn_key"),
+    parentCallId: textIn(row, "parent_call_id"),
+    agentType: textIn(row, "agent_type"),
+    span: spanOf(row),
+  });
 }
 
 // --- internal ---
@@ -144,10 +274,7 @@ function settledIn(db: Database, sessionNumber: number, entries: readonly Transc
 
 /** When processes started that followed one that was killed. */
 const processStarts = (db: Database, sessionNumber: number): readonly number[] =>
-  db
-    .prepare(PROCESS_STARTS)
-    .all(sessionNumber, SUPERSEDED, ENDED_WITH_PROCESS.nativeReason)
-    .map((row) => Number(row["start_ms"]));
+  numbers(db, PROCESS_STARTS, sessionNumber, SUPERSEDED, ENDED_WITH_PROCESS.nativeReason);
 
 /** `spawnedBy`: the settled call that started an agent, for agents that are not settled. */
 function settledSubagents(db: Database, sessionNumber: number, agentIds: ReadonlySet<string>) {
@@ -182,7 +309,7 @@ function settledCalls(db: Database, sessionNumber: number, { callIds, digests, g
       .map((row) => JSON.parse(String(row["body"])) as SettledCall);
   const calls = [
     ...[...digests, ...givenIds].flatMap((id) => callsLike("input_digest = ?", id)),
-    // Earlier versions counted a call under its given id only
+    // A call that only a transcript without given ids has reported, such as one of Amp, has it as its call id
     ...[...givenIds].flatMap((givenId) =>
       callsLike(
         "(call_id = ? OR call_id BETWEEN ? AND ?) AND input_digest IS NULL",
@@ -195,3 +322,15 @@ function settledCalls(db: Database, sessionNumber: number, { callIds, digests, g
   for (const { callId } of calls) settled.add(callId);
   return { callIds: settled, unusedIds, calls };
 }
+
+/** Late parts of a turn that was pruned name no span: the turn's own had its key. */
+const spanOf = (row: Row): ExportedSpan =>
+  row["span_key"] === null
+    ? { key: String(row["key"]), segment: Number(row["segment"]) }
+    : { key: String(row["span_key"]), segment: Number(row["span_segment"]) };
+
+/** A further part has the key `<key>~<n>`; prompt ids contain no tilde. */
+const baseKey = (key: string): string => key.replace(/~\d+$/, "");
+
+/** Number of parts up to this one. If earlier parts were pruned, the first one stored is a later part. */
+const partsUpTo = (key: string): number => Number(/~(\d+)$/.exec(key)?.[1] ?? "0") + 1;

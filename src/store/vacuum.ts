@@ -1,22 +1,19 @@
-import { statfsSync } from "node:fs";
+import { statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Database } from "./database.ts";
+import { type Database, filesOf } from "./database.ts";
 
 /** Pages of the store's main file. */
-export interface Space {
+interface Space {
   readonly pageBytes: number;
   readonly pages: number;
   /** Unused pages; SQLite uses them before the file grows. */
   readonly freePages: number;
-  /** False for stores from before 0.4: they shrink only if the whole file is rewritten. */
-  readonly isIncremental: boolean;
 }
 
 export const spaceOf = (db: Database): Space => ({
   pageBytes: pragma(db, "page_size"),
   pages: pragma(db, "page_count"),
   freePages: pragma(db, "freelist_count"),
-  isIncremental: pragma(db, "auto_vacuum") === INCREMENTAL,
 });
 
 /**
@@ -27,7 +24,6 @@ export const spaceOf = (db: Database): Space => ({
  */
 export function releasePages(db: Database, untilMs: number): number {
   const before = spaceOf(db);
-  if (!before.isIncremental) return 0;
   for (let left = before.freePages; left > 0 && performance.now() < untilMs; left = pragma(db, "freelist_count")) {
     db.prepare(`PRAGMA incremental_vacuum(${PAGES_AT_ONCE})`).all();
   }
@@ -46,17 +42,26 @@ export function vacuum(db: Database, path: string): number | string {
   if (bavail * bsize < wanted + SPARE_BYTES) {
     return `rewriting it needs ${Math.ceil((wanted + SPARE_BYTES) / 1e6)} MB of free disk space, there are ${Math.floor((bavail * bsize) / 1e6)} MB`;
   }
-  db.prepare("PRAGMA auto_vacuum = INCREMENTAL").all();
   db.prepare("VACUUM").all();
   return (before.pages - pragma(db, "page_count")) * before.pageBytes;
 }
 
+/** The store's size on disk in bytes, including its log; 0 if it cannot be read. Never throws. */
+export const storeBytes = (path: string): number => filesOf(path).reduce((sum, file) => sum + bytesOf(file), 0);
+
 // --- internal ---
 
-const INCREMENTAL = 2;
 /** 4 MB; about ten milliseconds. */
 const PAGES_AT_ONCE = 1_000;
 /** Disk space that stays free for others. */
 const SPARE_BYTES = 100_000_000;
 
 const pragma = (db: Database, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
+
+function bytesOf(path: string): number {
+  try {
+    return statSync(path).size;
+  } catch {
+    return 0;
+  }
+}

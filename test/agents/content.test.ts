@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { CAPTURE_LEVELS } from "../../src/model/capture.ts";
-import type { SpanRecord } from "../../src/model/telemetry.ts";
-import { counterValues } from "../../src/store/counters.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { CONTENT_ATTRIBUTES } from "../../src/telemetry/attributes.ts";
+import { CAPTURE_LEVELS } from "#core/model/capture.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
+import { CONTENT_ATTRIBUTES } from "#core/telemetry/attributes.ts";
+import { counterValues } from "#store/counters.ts";
+import { openDatabase } from "#store/database.ts";
 import { clockAt } from "../support/clock.ts";
 import { CASES as RECORDINGS, type RecordedCall, Replay } from "../support/replay.ts";
 import type { Expected } from "../support/summary.ts";

@@ -2,16 +2,16 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import type { Agent } from "../../src/model/agent.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { contentsOf } from "../faults/load.ts";
 import { clockAt } from "../support/clock.ts";
 import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
 import { firstOf, firstRecordings } from "../support/whole.ts";
 
 const HOUR_MS = 3_600_000;
-/** Plugins report up to 250 events in a session; most recordings have fewer hooks than this. */
-const MAX_DRAINS = 60;
+/** Plugins report up to 250 events in a session. With fewer drains than hooks, each recording has them at other places. */
+const MAX_DRAINS = 8;
 const agents = await allAgents();
 const cases = agents.flatMap((agent) => {
   const folder = join(CASES, agent.source);
@@ -32,7 +32,7 @@ describe.each(firstOf(firstRecordings(cases), 2))("$source $name", ({ agent, sou
       const step = Math.ceil(replay.calls.length / MAX_DRAINS);
       for (const [index, call] of replay.calls.entries()) {
         replay.put(call);
-        if (isEach && index % step === 0) await replay.drain({}, clockAt(msOf(call)));
+        if (isEach && (index + name.length) % step === 0) await replay.drain({}, clockAt(msOf(call)));
       }
       await replay.drain({ endIdle: true });
       return takeTotals(replay);
@@ -42,7 +42,8 @@ describe.each(firstOf(firstRecordings(cases), 2))("$source $name", ({ agent, sou
 
   const ends = calls.flatMap((call, index) => (index > 0 && isToolEnd(agent, call) ? [index] : []));
   const isWritten = existsSync(join(CASES, source, name, "transcripts"));
-  test.each([...new Set([ends.slice(0, 1), ends.slice(-1)].flat())])(
+  // Before the first call's end in one recording, before the last one's in another
+  test.each(name.length % 2 === 0 ? ends.slice(0, 1) : ends.slice(-1))(
     "timed out before call %i ended and resumed an hour later: no call is reported twice",
     async (at) => {
       const beforeMs = msOf(calls[at - 1]);

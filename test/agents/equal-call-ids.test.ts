@@ -2,9 +2,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import type { SpanRecord } from "../../src/model/telemetry.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
+import { openDatabase } from "#store/database.ts";
 import { clockAt } from "../support/clock.ts";
 import { claudeCode } from "../support/equal-ids/claude-code.ts";
 import { cline } from "../support/equal-ids/cline.ts";
@@ -119,7 +119,7 @@ describe.each(firstOf(Object.entries(MADE), 2))(
   },
 );
 
-test("a call that an earlier version settled under its given id is not counted again", async () => {
+test("a call that was settled under its given id is not counted again", async () => {
   replay = new Replay("opencode", firstCase("opencode"), { withTranscripts: false });
   made = opencode(replay.home);
   for (const call of made.hooks) replay.put(call);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { adapt } from "../../src/drain/adapt.ts";
-import { isEnvelope } from "../../src/model/event.ts";
+import { allAgents } from "#agents/registry.ts";
+import { adapt } from "#collect/payload/adapt.ts";
+import { isEnvelope } from "#core/rules/event.ts";
 
 const agents = await allAgents();
 const BASE = { timeMs: Date.UTC(2026, 8, 14, 9), env: {}, payloadBytes: 2, truncated: false };

@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, symlinkSyn
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import type { TranscriptFile } from "../../src/model/agent.ts";
-import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { allAgents } from "#agents/registry.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { TranscriptFile } from "#core/model/transcript-reader.ts";
+import { openDatabase } from "#store/database.ts";
 import { clockAt } from "../support/clock.ts";
 import { removeFolder } from "../support/remove.ts";
 import { CASES, Replay } from "../support/replay.ts";

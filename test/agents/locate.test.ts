@@ -12,9 +12,9 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
-import { mergeEntries } from "../../src/model/merge.ts";
-import type { EntryOf, TranscriptEntry } from "../../src/model/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { type RecordedHome, recordedCases, recordedHome } from "../import/home.ts";
 import { clockAt } from "../support/clock.ts";
 import { locateAll } from "../support/located.ts";

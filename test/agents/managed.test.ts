@@ -3,10 +3,10 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { allAgents, findAgent } from "../../src/agents/registry.ts";
-import type { HookCommand } from "../../src/model/agent.ts";
-import { managedFiles, withHooks } from "../../src/registration/managed.ts";
-import { unusableNode } from "../../src/registration/managed-program.ts";
+import { allAgents, findAgent } from "#agents/registry.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import { managedFiles, withHooks } from "#setup/registration/managed.ts";
+import { unusableNode } from "#setup/registration/managed-program.ts";
 import { removeFolder } from "../support/remove.ts";
 
 const FOLDER = "/usr/local/lib/openhook-otel";

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
+import { allAgents } from "#agents/registry.ts";
 import { CASES } from "../support/replay.ts";
 import type { Expected } from "../support/summary.ts";
 

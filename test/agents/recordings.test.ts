@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import type { EventType } from "../../src/model/event.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { EventType } from "#core/model/event-schema.ts";
 import { clockAt } from "../support/clock.ts";
 import { compareRecorded, finishedOf, hasUnfinishedCalls, isClean } from "../support/expected.ts";
 import { ensureBuilt } from "../support/program.ts";
@@ -20,6 +20,15 @@ const cases = agents.flatMap((agent) => {
     : [];
 });
 
+/** Cases in which only `PROVENANCE.md` says what will be recorded: `npm run new-agent` makes one. */
+const unrecorded = agents.flatMap(({ source }) => {
+  const folder = join(CASES, source);
+  const names = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
+  return names
+    .filter((entry) => entry.isDirectory() && readdirSync(join(folder, entry.name)).join() === "PROVENANCE.md")
+    .map(({ name }) => `test/agents/${source}/${name}`);
+});
+
 beforeAll(ensureBuilt);
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
@@ -29,6 +38,11 @@ const titleOf = ({ source, name }: { source: string; name: string }): string => 
 const reordered = new Set(firstOf(firstRecordings(cases), 8).map(titleOf));
 /** In `npm test`, recordings of four agents go through hook.sh and the built program; the others in process. */
 const throughShell = new Set(firstOf(firstRecordings(cases), 4).map(titleOf));
+
+test("every case has a recording", () => {
+  const needed = "record a session there: hooks.jsonl, transcripts/ and expected.json (CONTRIBUTING.md, Add a case)";
+  expect(unrecorded, needed).toEqual([]);
+});
 
 describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }) => {
   const hasTranscripts = existsSync(join(CASES, source, name, "transcripts"));

@@ -2,9 +2,9 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
-import { mergeEntries } from "../../src/model/merge.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { type RecordedHome, recordedCases, recordedHome } from "../import/home.ts";
 import { importInto } from "../import/run.ts";
 import { storedTotals } from "../import/totals.ts";

@@ -3,10 +3,10 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, sta
 import { tmpdir } from "node:os";
 import { basename, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { splitLine } from "../../src/agents/shared/transcript/spliced.ts";
-import type { TranscriptReader } from "../../src/model/agent.ts";
-import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
+import { allAgents } from "#agents/registry.ts";
+import { splitLine } from "#agents/shared/transcript/spliced.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { TranscriptReader } from "#core/model/transcript-reader.ts";
 import { CASES } from "../support/replay.ts";
 import { IS_WHOLE } from "../support/whole.ts";
 
@@ -119,6 +119,6 @@ describe("splitLine", () => {
     const line = `{"type":"a","list":[${Array.from({ length: 200_000 }, () => '{"n":1}').join(",")},"`;
     const start = performance.now();
     expect(split(line)).toEqual([1]);
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(performance.now() - start).toBeLessThan(30_000);
   });
 });

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
+import { allAgents } from "#agents/registry.ts";
 import { clockAt } from "../support/clock.ts";
 import { compareRecorded } from "../support/expected.ts";
 import { CASES, hasPlugin, Replay } from "../support/replay.ts";

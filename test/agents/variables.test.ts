@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { RECORDED_VARIABLES } from "../../src/agents/intake.const.ts";
-import { allAgents } from "../../src/agents/registry.ts";
+import { RECORDED_VARIABLES } from "#agents/intake.const.ts";
+import { allAgents } from "#agents/registry.ts";
 import { ROOT } from "../support/replay.ts";
 
 test("hook.sh and the plugins have the current lists of variables and Node options", async () => {

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { encodeSpans } from "../../src/otlp/encode.ts";
-import { scopeOf, toReadableSpans } from "../../src/otlp/readable.ts";
-import { resourcesOver } from "../../src/otlp/resource.ts";
+import { encodeSpans } from "#send/otlp/encode.ts";
+import { scopeOf, toReadableSpans } from "#send/otlp/readable.ts";
+import { resourcesOver } from "#send/otlp/resource.ts";
 import { spanRecord } from "../otlp/records.ts";
 import { ROOT } from "../support/replay.ts";
 

@@ -5,12 +5,12 @@ import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
 import * as z from "zod";
-import claudeCode from "../../src/agents/claude-code/transcript.ts";
-import codex from "../../src/agents/codex/transcript.ts";
-import type { TranscriptReader } from "../../src/model/agent.ts";
-import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
-import { mergeEntries } from "../../src/model/merge.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
+import claudeCode from "#agents/claude-code/transcript.ts";
+import codex from "#agents/codex/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptReader } from "#core/model/transcript-reader.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { removeFolder } from "../support/remove.ts";
 import { ROOT } from "../support/replay.ts";
 

@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
-import { keptVariables } from "../../src/bridge/command-environment.ts";
-import { allow } from "../../src/bridge/consent.ts";
-import { readRegistrationFile } from "../../src/bridge/registration-file.ts";
-import type { DrainDeps } from "../../src/drain/context.ts";
-import type { DrainOptions } from "../../src/pipeline.ts";
-import { type BridgeCommandState, bridgeCommandStates } from "../../src/store/bridge-state.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { allow } from "#collect/bridge/consent.ts";
+import { keptVariables } from "#collect/bridge/environment.ts";
+import { readRegistrationFile } from "#collect/bridge/registration-file.ts";
+import type { DrainDeps } from "#collect/drain/context.ts";
+import type { DrainOptions } from "#pipeline.ts";
+import { type BridgeCommandState, bridgeCommandStates } from "#store/bridge.ts";
+import { readStore } from "#store/read-only.ts";
 import { Replay } from "../support/replay.ts";
 
 /** The envelopes of the recording, by type. */

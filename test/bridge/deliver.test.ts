@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { Envelope } from "../../src/model/envelope.ts";
+import { Envelope } from "#core/model/envelope.ts";
 import { until } from "../support/program.ts";
 import { APPEND, bridgedProjects, TYPES } from "./bridged-project.ts";
 

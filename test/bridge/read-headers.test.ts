@@ -2,15 +2,13 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, st
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { expiryOf } from "../../src/bridge/header-expiry.ts";
-import { parseHeaders } from "../../src/bridge/parse-headers.ts";
-import { headerReader } from "../../src/bridge/read-headers.ts";
-import { systemEnvironment } from "../../src/bridge/system-environment.ts";
-import type { OtlpSignalSettings } from "../../src/model/settings.ts";
-import { probe } from "../../src/otlp/probe.lazy.ts";
-import { withProvidedHeaders } from "../../src/otlp/provided-headers.ts";
-import { createSender } from "../../src/otlp/send.lazy.ts";
-import { SendError } from "../../src/otlp/transport-response.ts";
+import { systemEnvironment } from "#collect/bridge/environment.ts";
+import { expiryOf, headerReader, parseHeaders } from "#collect/bridge/read-headers.ts";
+import type { OtlpSignalSettings } from "#core/model/settings.ts";
+import { probe } from "#send/otlp/probe.lazy.ts";
+import { withProvidedHeaders } from "#send/otlp/provided-headers.ts";
+import { createSender } from "#send/otlp/send.lazy.ts";
+import { SendError } from "#send/otlp/transport-response.ts";
 import { spanRecord } from "../otlp/records.ts";
 import { startGrpcReceiver } from "../receiver/grpc-receiver.ts";
 import { type Receiver, type RequestHead, startReceiver } from "../receiver/receiver.ts";
@@ -78,7 +76,7 @@ describe("a command that provides headers", () => {
       expect(runsOf()).toBe(2);
       expect(to.spans).toHaveLength(6);
       expect(
-        (await probe("traces", signal(of), { version: "0", timeoutMs: 3000, readHeaders: reader() })).outcome,
+        (await probe("traces", signal(of), { version: "0", timeoutMs: 30_000, readHeaders: reader() })).outcome,
       ).toMatchObject({ status: "ok" });
     },
   );

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlink
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { consentTo } from "../../src/bridge/consent.ts";
+import { consentTo } from "#collect/bridge/consent.ts";
 import {
   MAX_BYTES,
   MAX_COMMANDS,
@@ -11,7 +11,7 @@ import {
   type RegistrationFile,
   type Runner,
   readRegistrationFile,
-} from "../../src/bridge/registration-file.ts";
+} from "#collect/bridge/registration-file.ts";
 
 const uid = process.getuid?.();
 const ME: Runner = { uid };

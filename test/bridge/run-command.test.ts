@@ -2,11 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir, userInfo } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { variableFiles } from "../../src/agents/registry.ts";
-import { commandEnvironment } from "../../src/bridge/command-environment.ts";
-import { ownVariables } from "../../src/bridge/own-variables.ts";
-import { type CommandRun, runCommand } from "../../src/bridge/run-command.ts";
-import { placesOf } from "../../src/config/places.ts";
+import { variableFiles } from "#agents/registry.ts";
+import { commandEnvironment, ownVariables } from "#collect/bridge/environment.ts";
+import { type CommandRun, runCommand } from "#collect/bridge/run-command.ts";
+import { placesOf } from "#config/places.ts";
 import { sleep, until } from "../support/program.ts";
 
 const isWindows = process.platform === "win32";
@@ -55,7 +54,7 @@ test("a command that hangs is killed with everything it started", async () => {
   expect(await run("sleep 60 & echo $! > pid; trap '' TERM; sleep 60", { timeoutMs: 300 })).toBe(
     "it took longer than 300 ms",
   );
-  expect(performance.now() - startMs).toBeLessThan(10_000);
+  expect(performance.now() - startMs).toBeLessThan(30_000);
   await until("the child is gone", () => !existsSync(`/proc/${text("pid").trim()}`) || isZombie(text("pid").trim()));
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { truncateContent } from "../../src/capture/truncate-content.ts";
+import { truncateContent } from "#store/capture/content.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 

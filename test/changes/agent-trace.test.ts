@@ -2,9 +2,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { linesAfter } from "../../src/changes/edited-lines.ts";
-import { type ExportTraceOptions, exportTrace } from "../../src/commands/export-trace.ts";
-import { UserError } from "../../src/context.ts";
+import { linesAfter } from "#changes/edited-lines.ts";
+import { type ExportTraceOptions, exportTrace } from "#commands/export-trace.ts";
+import { UserError } from "#kit/errors.ts";
 import { contextAt } from "../support/context.ts";
 import { TraceRecord } from "../support/trace-record.ts";
 import { Work } from "./work.ts";

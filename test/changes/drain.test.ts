@@ -2,10 +2,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { SpanRecord } from "../../src/model/telemetry.ts";
-import { storedChanges, storedCommits, storedRepositories } from "../../src/store/changes.ts";
-import { counterValues } from "../../src/store/counters.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
+import { storedChanges, storedCommits, storedRepositories } from "#store/changes.ts";
+import { counterValues } from "#store/counters.ts";
+import { openDatabase } from "#store/database.ts";
 import { Work } from "./work.ts";
 
 let work: Work;

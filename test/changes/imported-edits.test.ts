@@ -2,12 +2,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { exportTrace } from "../../src/commands/export-trace.ts";
-import { outcomes } from "../../src/commands/outcomes.ts";
-import { usage } from "../../src/report/usage.ts";
-import { storedCommits } from "../../src/store/changes.ts";
-import { counterValues } from "../../src/store/counters.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { exportTrace } from "#commands/export-trace.ts";
+import { outcomes } from "#commands/outcomes.ts";
+import { usage } from "#show/report/usage.ts";
+import { storedCommits } from "#store/changes.ts";
+import { counterValues } from "#store/counters.ts";
+import { readStore } from "#store/read-only.ts";
 import { importInto, unpackAll } from "../import/run.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";

@@ -1,16 +1,15 @@
 // What the commit says that brought an agent's commit to the default branch
 import { afterEach, expect, test } from "vitest";
-import { checkOutcomes } from "../../src/changes/check-outcomes.ts";
-import { dueCommits } from "../../src/changes/due-commits.ts";
-import { pullIn } from "../../src/changes/git/landing.ts";
-import { changeComment } from "../../src/report/change-comment.ts";
-import { changeJson } from "../../src/report/change-json.ts";
-import { changeReport } from "../../src/report/change-report.ts";
-import { findChanges } from "../../src/report/find-change.ts";
-import { changeLines } from "../../src/report/text/change.ts";
-import { storedChanges } from "../../src/store/changes.ts";
-import { storedOutcomes } from "../../src/store/outcomes.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { checkOutcomes } from "#changes/check-outcomes.ts";
+import { dueCommits } from "#changes/due-commits.ts";
+import { pullIn } from "#changes/git/landing.ts";
+import { changeComment } from "#show/report/change-comment.ts";
+import { changeJson, changeReport } from "#show/report/change-report.ts";
+import { findChanges } from "#show/report/find-change.ts";
+import { changeLines } from "#show/report/text/change.ts";
+import { storedChanges } from "#store/changes.ts";
+import { storedOutcomes } from "#store/outcomes.ts";
+import { readStore } from "#store/read-only.ts";
 import { ACME, Work } from "./work.ts";
 
 let work: Work | undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { matchLines } from "../../src/changes/git/match-lines.ts";
+import { matchLines } from "#changes/git/match-lines.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 

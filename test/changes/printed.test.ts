@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { changesOfShell } from "../../src/agents/shared/changes/printed.ts";
-import { COMPUTED, shellCommands } from "../../src/agents/shared/changes/shell.ts";
+import { changesOfShell } from "#agents/shared/changes/printed.ts";
+import { COMPUTED, shellCommands } from "#agents/shared/changes/shell.ts";
 
 const words = (text: string) => shellCommands(text)?.map(({ words, next }) => `${words.join(" ")} ${next}`.trim());
 

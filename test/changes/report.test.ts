@@ -1,18 +1,17 @@
 // Sums over commits and changes are the sums over sessions: to the nano-dollar, with subagents, open turns and several sessions
 
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { changeKey, commitKey, NO_BRANCH } from "../../src/model/change-facts.ts";
-import type { EntryOf } from "../../src/model/transcript.ts";
-import { Attribution, identityOf, nameOfChange } from "../../src/report/attribution.ts";
-import type { Dimension } from "../../src/report/dimensions.ts";
-import { usage } from "../../src/report/usage.ts";
-import { csvLines } from "../../src/report/usage-csv.ts";
-import { rowJson } from "../../src/report/usage-json.ts";
-import type { UsageRow } from "../../src/report/usage-row.ts";
-import { storedChanges, storedCommits } from "../../src/store/changes.ts";
-import { type Database, openDatabase } from "../../src/store/database.ts";
-import { addEntries } from "../../src/store/facts.ts";
-import { ensureSession } from "../../src/store/sessions.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+import { changeKey, commitKey, NO_BRANCH } from "#core/rules/change-facts.ts";
+import { Attribution, identityOf, nameOfChange } from "#show/report/attribution.ts";
+import type { Dimension } from "#show/report/query.ts";
+import { usage } from "#show/report/usage.ts";
+import { csvLines, rowJson } from "#show/report/usage-data.ts";
+import type { UsageRow } from "#show/report/usage-rows.ts";
+import { storedChanges, storedCommits } from "#store/changes.ts";
+import { type Database, openDatabase } from "#store/database.ts";
+import { addEntries } from "#store/facts.ts";
+import { ensureSession } from "#store/sessions.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { ACME, Work } from "./work.ts";

@@ -1,4 +1,4 @@
-import type { Fate, Rewritten } from "../../src/model/outcomes.ts";
+import type { Fate, Rewritten } from "#core/model/outcomes.ts";
 import { type Checkout, type GitWorld, lines } from "../support/git-world.ts";
 
 /** The right answer for one commit. */

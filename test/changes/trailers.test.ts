@@ -1,7 +1,7 @@
 // Trailers of commits' messages: the same as git finds, and the ids of tickets in them
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { ticketsInTrailers, trailersOf } from "../../src/changes/git/trailers.ts";
+import { ticketsInTrailers, trailersOf } from "#changes/git/trailers.ts";
 
 const PATTERN = "[A-Z][A-Z0-9]+-\\d+";
 

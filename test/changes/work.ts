@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Agent } from "../../src/model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { InboxFixture, ACME as PLAIN } from "../support/inbox-fixture.ts";
 import { removeFolder } from "../support/remove.ts";
 

@@ -4,6 +4,10 @@ import { fileURLToPath } from "node:url";
 import { RE2JS } from "re2js";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { EMAIL_RULE, HOME_RULES, re2, SECRET_RULES } from "#core/privacy/rules.ts";
+import { CONTENT_ATTRIBUTES } from "#core/telemetry/attributes.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
+import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { helmConfigs } from "../../collector-config/src/helm.ts";
 import {
   allowedKeys,
@@ -11,10 +15,6 @@ import {
   redactionProcessors,
   redactionYaml,
 } from "../../collector-config/src/redaction.ts";
-import { EMAIL_RULE, HOME_RULES, re2, SECRET_RULES } from "../../src/privacy/rules.ts";
-import { CONTENT_ATTRIBUTES } from "../../src/telemetry/attributes.ts";
-import * as semconv from "../../src/telemetry/semconv.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 

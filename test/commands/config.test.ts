@@ -13,11 +13,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { config } from "../../src/commands/config.ts";
-import type { ConfigAction } from "../../src/commands/definitions/config.ts";
-import { placesOf } from "../../src/config/places.ts";
-import { SETTINGS } from "../../src/config/settings.ts";
-import { type Context, UserError } from "../../src/context.ts";
+import { type ConfigAction, config } from "#commands/config.ts";
+import type { Context } from "#config/context.ts";
+import { placesOf } from "#config/places.ts";
+import { SETTINGS } from "#config/settings.ts";
+import { UserError } from "#kit/errors.ts";
 import { UNWRITABLE_DIR } from "../support/unreadable.ts";
 
 let home: string;

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { type ConvertOptions, convert } from "../../src/commands/convert.ts";
-import { placesOf } from "../../src/config/places.ts";
-import { UserError } from "../../src/context.ts";
-import { Envelope } from "../../src/model/envelope.ts";
+import { type ConvertOptions, convert } from "#commands/convert.ts";
+import { placesOf } from "#config/places.ts";
+import { Envelope } from "#core/model/envelope.ts";
+import { UserError } from "#kit/errors.ts";
 import { contextAt } from "../support/context.ts";
 import { CASES } from "../support/replay.ts";
 

@@ -18,17 +18,18 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { findAgent } from "../../src/agents/registry.ts";
-import { doctor } from "../../src/commands/doctor.ts";
-import { enable } from "../../src/commands/enable.ts";
-import { placesOf } from "../../src/config/places.ts";
-import type { Context } from "../../src/context.ts";
-import { agentReports } from "../../src/health/doctor/agents.ts";
-import { collectStatus } from "../../src/health/status/facts.ts";
-import type { Agent, Installer } from "../../src/model/agent.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { readStore } from "../../src/store/read-only.ts";
-import { VERSION } from "../../src/version.ts";
+import { findAgent } from "#agents/registry.ts";
+import { agentReports } from "#check/health/checks/agents.ts";
+import { collectStatus } from "#check/health/examine.ts";
+import { doctor } from "#commands/doctor.ts";
+import { enable } from "#commands/enable.ts";
+import type { Context } from "#config/context.ts";
+import { placesOf } from "#config/places.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { Installer } from "#core/model/installer.ts";
+import { VERSION } from "#kit/version.ts";
+import { openDatabase } from "#store/database.ts";
+import { readStore } from "#store/read-only.ts";
 import { startGrpcReceiver } from "../receiver/grpc-receiver.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { CONTROL, columnsOf, contextAt, SGR } from "../support/context.ts";
@@ -45,7 +46,7 @@ const claude = async (): Promise<Agent> => {
   return agent;
 };
 
-const hookSource = join(ROOT, "src", "intake", "hook.sh");
+const hookSource = join(ROOT, "src", "collect", "intake", "hook.sh");
 const NOW_MS = Date.parse("2026-11-21T10:00:00Z");
 
 let of: Replay;
@@ -348,7 +349,7 @@ describe("doctor", () => {
     expect(JSON.stringify(report)).not.toContain("sk-secret");
   });
 
-  test("a corrupt store, one of an earlier version, a file that is not a store, and times in the future", async () => {
+  test("a corrupt store, one from before the first release, a file that is not a store, and times in the future", async () => {
     await collect();
     const at = (await examine({ now: () => Date.parse("2020-01-01T00:00:00Z") })).about("clock");
     expect(at).toEqual([
@@ -358,7 +359,7 @@ describe("doctor", () => {
     const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
     db.prepare("PRAGMA user_version = 3").get();
     expect((await examine()).about("store")).toEqual([
-      expect.stringMatching(/^remark: .* was written by an earlier version/),
+      expect.stringMatching(/^broken: .* from before the first release/),
     ]);
     db.prepare(`PRAGMA user_version = ${version}`).get();
     // one page of many: status can still read everything it needs
@@ -657,7 +658,7 @@ test("reports findings of an agent's own check, in several settings files, and a
   const status = { source: "rover", title: "Rover", registrations: [registration], managed: null, blocked: [] };
   const { context } = settledContext();
   const lookup = { list: async () => [rover], find: async () => rover };
-  const [report] = await agentReports([status], { of: () => undefined, newestMs: undefined }, context, lookup);
+  const [report] = await agentReports([status], new Map(), context, lookup);
   expect(report?.findings.map(({ level, text }) => `${level}: ${text}`)).toEqual([
     "remark: registered, but its program was not found",
     `ok: registered in ${files[0]} and ${files[1]} (user, 1 event)`,

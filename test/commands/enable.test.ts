@@ -18,15 +18,17 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PassThrough, Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import claudeInstaller from "../../src/agents/claude-code/installer.ts";
-import { isOurCommand } from "../../src/agents/shared/settings/settings.ts";
-import { disable } from "../../src/commands/disable.ts";
-import { enable } from "../../src/commands/enable.ts";
-import { placesOf } from "../../src/config/places.ts";
-import { type Context, UserError } from "../../src/context.ts";
-import type { Agent, SettingsText } from "../../src/model/agent.ts";
-import { hookCommandOf } from "../../src/registration/hook-program.ts";
-import type { AgentLookup } from "../../src/registration/settings-edit.ts";
+import claudeInstaller from "#agents/claude-code/installer.ts";
+import { isOurCommand } from "#agents/shared/settings/settings.ts";
+import { disable } from "#commands/disable.ts";
+import { enable } from "#commands/enable.ts";
+import type { Context } from "#config/context.ts";
+import { placesOf } from "#config/places.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { SettingsText } from "#core/model/installer.ts";
+import { UserError } from "#kit/errors.ts";
+import { hookCommandOf } from "#setup/registration/hook-program.ts";
+import type { AgentLookup } from "#setup/registration/settings.ts";
 import fc from "../support/properties.ts";
 import { hasShell } from "../support/shells.ts";
 import { runs } from "../support/whole.ts";
@@ -135,7 +137,8 @@ beforeEach(() => {
   project = join(home, "acme");
   mkdirSync(project, { recursive: true });
   hookSource = join(root, "hook.sh");
-  writeFileSync(hookSource, '#!/bin/sh\necho "ran $*"\n');
+  // Where a shell reads it, the first word is its path, and it ends the shell, as hook.sh does
+  writeFileSync(hookSource, '#!/bin/sh\ncase $1 in /*) shift ;; esac\necho "ran $*"\nexit\n');
   printed = "";
 });
 afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }));
@@ -205,15 +208,16 @@ const SETTINGS = `{
 describe("the command line that an agent runs", () => {
   it("is short for a user, and contains no home directory in both scopes", async () => {
     const command = hookCommandOf(settledContext(), "user");
-    for (const drain of ["yes", "if-waiting", "no"] as const) {
-      const line = command({ source: "claude-code", drain });
-      expect(line.length).toBeLessThan(110);
-      expect(line).not.toContain(home);
-    }
+    for (const drain of ["yes", "if-waiting", "no"] as const)
+      for (const shell of [undefined, "sh"] as const) {
+        const line = command({ source: "claude-code", drain, ...(shell && { shell }) });
+        expect(line.length).toBeLessThan(shell === "sh" ? 220 : 110);
+        expect(line).not.toContain(home);
+      }
     await on();
     await on({ scope: "project" });
     const commandOf = (path: string) => JSON.parse(readFileSync(path, "utf8")).hooks.Stop[0].hooks[0].command;
-    expect(commandOf(userSettings())).toBe(command({ source: "claude-code", drain: "yes" }));
+    expect(commandOf(userSettings())).toBe(command({ source: "claude-code", drain: "yes", shell: "sh" }));
     expect(commandOf(projectSettings())).not.toContain(home);
   });
 
@@ -224,16 +228,25 @@ describe("the command line that an agent runs", () => {
       for (const env of [{ SHELL: `/bin/${shell}` }, { SHELL: `/bin/${shell}`, OPENHOOK_OTEL_HOME: moved }]) {
         const context = { ...settledContext({ env }), places: placesOf({ env, home, platform: "linux" }) };
         await on({}, context);
-        const line = hookCommandOf(context, "user")({ source: "kiro", event: "agent", drain: "yes" });
-        expect(isOurCommand(line)).toBe(true);
+        const command = hookCommandOf(context, "user");
+        const line = command({ source: "kiro", event: "agent", drain: "yes" });
+        // For agents that run sh, and some of them this shell
+        const read = command({ source: "kiro", event: "agent", drain: "yes", shell: "sh" });
+        expect([line, read].map(isOurCommand)).toEqual([true, true]);
+        // A path with quotes is not read
+        expect(read === line).toBe(env.OPENHOOK_OTEL_HOME !== undefined);
         // fish, even if it is not installed here, cannot parse these
         expect(line).not.toMatch(/^\w+=|\$\{/);
         if (!hasShell(shell, "a hook's command in a user's own shell")) continue;
-        const run = () =>
-          spawnSync(shell, ["-c", line], { env: { HOME: home, PATH: "/usr/bin:/bin" }, encoding: "utf8" });
-        expect(run()).toMatchObject({ stdout: "ran -d kiro agent\n", stderr: "", status: 0 });
+        const run = (text: string, program = shell) =>
+          spawnSync(program, ["-c", text], { env: { HOME: home, PATH: "/usr/bin:/bin" }, encoding: "utf8" });
+        const runs = () => [run(line), run(read), run(read, "sh")];
+        for (const one of runs()) expect(one).toMatchObject({ stdout: "ran -d kiro agent\n", stderr: "", status: 0 });
+        // Settings are shared with a machine that has an older version, whose program can only be started
+        rmSync(`${context.places.hookPath}.sh`);
+        for (const one of runs()) expect(one).toMatchObject({ stdout: "ran -d kiro agent\n", stderr: "", status: 0 });
         rmSync(context.places.hookPath);
-        expect(run()).toMatchObject({ stdout: "", stderr: "", status: 0 });
+        for (const one of runs()) expect(one).toMatchObject({ stdout: "", stderr: "", status: 0 });
       }
     },
   );

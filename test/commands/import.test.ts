@@ -14,13 +14,13 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { allAgents, findAgent } from "../../src/agents/registry.ts";
-import { enable } from "../../src/commands/enable.ts";
-import { type ImportCommandOptions, importPast } from "../../src/commands/import.ts";
-import { UserError } from "../../src/context.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { MIGRATIONS } from "../../src/store/migrations.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { allAgents, findAgent } from "#agents/registry.ts";
+import { enable } from "#commands/enable.ts";
+import { type ImportCommandOptions, importPast } from "#commands/import.ts";
+import { UserError } from "#kit/errors.ts";
+import { openDatabase } from "#store/database.ts";
+import { readStore } from "#store/read-only.ts";
+import { SCHEMA_VERSION } from "#store/schema-version.const.ts";
 import {
   claudePath,
   claudeSession,
@@ -274,7 +274,7 @@ test("takes every profile that enable has registered, until it is disabled", asy
   try {
     const { lines, totals } = claudeSession({ id: sessionIdOf(7), startMs: STARTED_MS, turns: 3 });
     writeLines(join(profile, "projects", "-home-dev-acme-shop", `${sessionIdOf(7)}.jsonl`), lines);
-    const hookSource = join(ROOT, "src", "intake", "hook.sh");
+    const hookSource = join(ROOT, "src", "collect", "intake", "hook.sh");
     const { context } = contextAt(at.places, { env: { CLAUDE_CONFIG_DIR: profile } });
     await enable(["claude-code"], { scope: "user", yes: true, dryRun: false, hookSource }, context, {
       list: allAgents,
@@ -392,7 +392,7 @@ describe("what is kept", () => {
     expect(error).toMatchObject({ exitCode: 1, message: expect.stringContaining("is a dangling link") });
   });
 
-  test("a store of an earlier version is upgraded; one of a later version stays untouched", async () => {
+  test("a store of a later version stays untouched", async () => {
     const totals = write({ day: 1 });
     await run([]);
     const db = openDatabase(at.places.storePath);
@@ -402,7 +402,7 @@ describe("what is kept", () => {
     await expect(run([])).rejects.toThrow(/later version/);
     await expect(run([], { dryRun: true })).rejects.toThrow(/later version/);
     const again = openRaw();
-    again.prepare(`PRAGMA user_version = ${MIGRATIONS.length}`).get();
+    again.prepare(`PRAGMA user_version = ${SCHEMA_VERSION}`).get();
     again.close();
     expect(stored()).toEqual(totals);
   });

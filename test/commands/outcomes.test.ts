@@ -1,13 +1,13 @@
 import { mkdirSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
-import { outcomes } from "../../src/commands/outcomes.ts";
-import { placesOf } from "../../src/config/places.ts";
-import { commitKey } from "../../src/model/change-facts.ts";
-import { setRepository } from "../../src/store/changes.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { addEntries } from "../../src/store/facts.ts";
-import { putOutcomes, storedOutcomes } from "../../src/store/outcomes.ts";
-import { ensureSession } from "../../src/store/sessions.ts";
+import { outcomes } from "#commands/outcomes.ts";
+import { placesOf } from "#config/places.ts";
+import { commitKey } from "#core/rules/change-facts.ts";
+import { setRepository } from "#store/changes.ts";
+import { openDatabase } from "#store/database.ts";
+import { addEntries } from "#store/facts.ts";
+import { putOutcomes, storedOutcomes } from "#store/outcomes.ts";
+import { ensureSession } from "#store/sessions.ts";
 import { contextAt, SGR } from "../support/context.ts";
 import { type Checkout, GitWorld, lines } from "../support/git-world.ts";
 

@@ -1,16 +1,14 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import Libsql from "libsql";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { explain } from "../../src/commands/explain.ts";
-import { refreshed } from "../../src/commands/refreshed.ts";
-import { report } from "../../src/commands/report.ts";
-import { sessions } from "../../src/commands/sessions.ts";
-import { show } from "../../src/commands/show.ts";
-import type { Context } from "../../src/context.ts";
-import { messageOf } from "../../src/model/error-message.ts";
-import { withDrainLock } from "../../src/store/lock.ts";
-import { MIGRATIONS } from "../../src/store/migrations.ts";
+import { explain } from "#commands/explain.ts";
+import { refreshed } from "#commands/refreshed.ts";
+import { report } from "#commands/report.ts";
+import { sessions } from "#commands/sessions.ts";
+import { show } from "#commands/show.ts";
+import type { Context } from "#config/context.ts";
+import { messageOf } from "#kit/errors.ts";
+import { withDrainLock } from "#store/lock.ts";
 import { claudePath, claudeSession, sessionIdOf, writeLines } from "../import/claude.ts";
 import { type ContextOptions, contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
@@ -43,18 +41,6 @@ test("a list imports what is new first, and again what has grown", async () => {
   write(2, { turns: 1 });
   expect(await listed()).toEqual({ turns: [1, 3], err: "" });
   expect(await listed()).toEqual({ turns: [1, 3], err: "" });
-});
-
-test("a store of an earlier version is brought up to date first", async () => {
-  mkdirSync(at.places.stateDir, { recursive: true, mode: 0o700 });
-  const old = new Libsql(at.places.storePath, {});
-  for (const sql of MIGRATIONS.slice(0, -1)) old.exec(sql);
-  old.exec(`PRAGMA user_version = ${MIGRATIONS.length - 1}`);
-  old.close();
-  await expect(listed(false)).rejects.toThrow(/earlier version/);
-  expect(await listed()).toEqual({ turns: [], err: "" });
-  write(1, { turns: 2 });
-  expect(await listed()).toEqual({ turns: [2], err: "" });
 });
 
 test("a report imports what is new first", async () => {

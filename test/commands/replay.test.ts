@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { replay } from "../../src/commands/replay.ts";
-import { quarantinedIn } from "../../src/health/status/quarantine.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { quarantinedIn } from "#check/health/facts/inbox.ts";
+import { replay } from "#commands/replay.ts";
+import { openDatabase } from "#store/database.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 

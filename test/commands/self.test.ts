@@ -1,12 +1,20 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { status } from "../../src/commands/status.ts";
-import { selfFindings } from "../../src/health/doctor/self-telemetry.ts";
-import { collectStatus } from "../../src/health/status/facts.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { addToMeta } from "../../src/store/meta.ts";
-import { markCommitted } from "../../src/store/self.ts";
+import {
+  driftFindings,
+  lostFindings,
+  processedFindings,
+  sizeFindings,
+  unfinishedFindings,
+} from "#check/health/checks/collector.ts";
+import { resultsOf } from "#check/health/checks.ts";
+import { collectStatus } from "#check/health/examine.ts";
+import { examinedOf } from "#check/health/facts/examined.ts";
+import { status } from "#commands/status.ts";
+import { openDatabase } from "#store/database.ts";
+import { addToMeta } from "#store/meta.ts";
+import { markCommitted } from "#store/self.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 
@@ -25,9 +33,9 @@ async function reported(of: Replay) {
   const { context, out } = contextAt(of.places, { columns: 400 });
   await status({ json: false }, context);
   const facts = await collectStatus(contextAt(of.places).context);
-  const findings = [];
-  for await (const finding of selfFindings(facts, contextAt(of.places).context)) findings.push(finding);
-  return { text: out(), facts, findings };
+  const checks = [processedFindings, lostFindings, unfinishedFindings, driftFindings, sizeFindings];
+  const results = await resultsOf(checks, await examinedOf(contextAt(of.places).context));
+  return { text: out(), facts, findings: results.filter((result) => "area" in result) };
 }
 
 test("no problems: processed payloads, number of drains, and size of the store", async () => {

@@ -2,11 +2,11 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type SessionsOptions, sessions } from "../../src/commands/sessions.ts";
-import { type Places, placesOf } from "../../src/config/places.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { ensureSession } from "../../src/store/sessions.ts";
-import { localTime } from "../../src/text/figures.ts";
+import { type SessionsOptions, sessions } from "#commands/sessions.ts";
+import { type Places, placesOf } from "#config/places.ts";
+import { localTime } from "#kit/text/figures.ts";
+import { openDatabase } from "#store/database.ts";
+import { ensureSession } from "#store/sessions.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import claude from "../../src/agents/claude-code/index.ts";
-import installer from "../../src/agents/claude-code/installer.ts";
-import { storedSessions } from "../../src/commands/sessions.ts";
-import { enableAndOffer, start } from "../../src/commands/start.ts";
-import { placesOf } from "../../src/config/places.ts";
-import type { Context } from "../../src/context.ts";
-import type { AgentLookup } from "../../src/registration/settings-edit.ts";
+import claude from "#agents/claude-code/index.ts";
+import installer from "#agents/claude-code/installer.ts";
+import { storedSessions } from "#commands/sessions.ts";
+import { enableAndOffer, start } from "#commands/start.ts";
+import type { Context } from "#config/context.ts";
+import { placesOf } from "#config/places.ts";
+import type { AgentLookup } from "#setup/registration/settings.ts";
 import { claudePath, claudeSession, sessionIdOf, writeLines } from "../import/claude.ts";
 import { answeringTerminal, CANCEL, ENTER, NO } from "../support/answers.ts";
 import { contextAt } from "../support/context.ts";
@@ -40,7 +40,7 @@ const settings = () => join(home, ".claude", "settings.json");
 const options = (more: object = {}) => ({
   yes: false,
   open: true,
-  hookSource: join(ROOT, "src", "intake", "hook.sh"),
+  hookSource: join(ROOT, "src", "collect", "intake", "hook.sh"),
   packageRoot: ROOT,
   stop: stop.signal,
   ...more,

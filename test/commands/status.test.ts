@@ -13,19 +13,19 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { allAgents, findAgent } from "../../src/agents/registry.ts";
-import { disable } from "../../src/commands/disable.ts";
-import { enable } from "../../src/commands/enable.ts";
-import { status } from "../../src/commands/status.ts";
-import { type Places, placesOf } from "../../src/config/places.ts";
-import { drainDeps } from "../../src/drain/from-process.ts";
-import type { Status } from "../../src/health/status/shape.ts";
-import { drain } from "../../src/pipeline.ts";
-import { OVERFLOW } from "../../src/store/cardinality.ts";
-import { countFacts } from "../../src/store/counters.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { queuedSpans, recordFailure } from "../../src/store/outbox.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import { allAgents, findAgent } from "#agents/registry.ts";
+import type { Status } from "#check/health/facts/shape.ts";
+import { disable } from "#commands/disable.ts";
+import { drainDeps } from "#commands/drain-deps.ts";
+import { enable } from "#commands/enable.ts";
+import { status } from "#commands/status.ts";
+import { type Places, placesOf } from "#config/places.ts";
+import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
+import { drain } from "#pipeline.ts";
+import { OVERFLOW } from "#store/cardinality.ts";
+import { countFacts } from "#store/counters.ts";
+import { openDatabase } from "#store/database.ts";
+import { queuedSpans, recordFailure } from "#store/outbox.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { Replay, ROOT } from "../support/replay.ts";
 
@@ -52,7 +52,7 @@ async function result(world: ContextOptions = {}, at: Places = places()) {
 const agents = { list: allAgents, find: findAgent };
 async function enabled(): Promise<void> {
   const { context } = contextAt(places(), { programPath: program });
-  const hookSource = join(ROOT, "src", "intake", "hook.sh");
+  const hookSource = join(ROOT, "src", "collect", "intake", "hook.sh");
   await enable(["claude-code"], { scope: "user", yes: true, dryRun: false, hookSource }, context, agents);
 }
 
@@ -292,7 +292,7 @@ describe("broken: exit 1, with a remedy", () => {
     const project = join(home, "acme-shop");
     mkdirSync(project);
     const { context } = contextAt(places(), { programPath: program, cwd: project });
-    const hookSource = join(ROOT, "src", "intake", "hook.sh");
+    const hookSource = join(ROOT, "src", "collect", "intake", "hook.sh");
     await enable(["claude-code"], { scope: "project", yes: true, dryRun: false, hookSource }, context, agents);
     expect((await result()).text).toMatch(/Claude Code: enabled in \S+acme-shop\S+ \(project, /);
     rmSync(project, { recursive: true });
@@ -326,13 +326,14 @@ describe("broken: exit 1, with a remedy", () => {
     expect((await broken(/is damaged: .*openhook-otel drain moves it aside/)).store.state).toBe("damaged");
   });
 
-  test("a store of an earlier version is no fault: the next drain migrates it", async () => {
+  test("a store from before the first release", async () => {
     const db = openDatabase(places().storePath);
     db.prepare("PRAGMA user_version = 3").run();
     db.close();
-    const { code, facts } = await result();
-    expect({ code, state: facts.store.state, broken: facts.broken }).toEqual({ code: 0, state: "older", broken: [] });
-    expect(facts.remarks.join("\n")).toMatch(/was written by an earlier version .* run .*drain/);
+    const facts = await broken(
+      /has schema 3, from before the first release .* cannot be brought up to date: .* import /,
+    );
+    expect(facts.store.state).toBe("unreadable");
   });
 
   test("an invalid setting; an invalid destination keeps data on this machine", async () => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { explain } from "../../src/commands/explain.ts";
-import { report } from "../../src/commands/report.ts";
-import { sessions } from "../../src/commands/sessions.ts";
-import { show } from "../../src/commands/show.ts";
-import { writeFileAtomic } from "../../src/config/files.ts";
-import type { Context } from "../../src/context.ts";
-import { limitsText, reportedLimitsPath } from "../../src/statusline/limits.ts";
+import { explain } from "#commands/explain.ts";
+import { report } from "#commands/report.ts";
+import { sessions } from "#commands/sessions.ts";
+import { show } from "#commands/show.ts";
+import type { Context } from "#config/context.ts";
+import { writeFileAtomic } from "#config/files.ts";
+import { limitsText, reportedLimitsPath } from "#show/statusline/summary.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 

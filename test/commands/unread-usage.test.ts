@@ -1,12 +1,12 @@
 // Token usage in a record of an unknown kind: what the user sees of it, in lines, an object, a database, a folder of files.
 import { afterEach, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { reconcile } from "../../src/commands/reconcile.ts";
-import { report } from "../../src/commands/report.ts";
-import { status } from "../../src/commands/status.ts";
-import { selfFindings } from "../../src/health/doctor/self-telemetry.ts";
-import { collectStatus } from "../../src/health/status/facts.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { allAgents } from "#agents/registry.ts";
+import { driftFindings } from "#check/health/checks/collector.ts";
+import { examinedOf } from "#check/health/facts/examined.ts";
+import { reconcile } from "#commands/reconcile.ts";
+import { report } from "#commands/report.ts";
+import { status } from "#commands/status.ts";
+import { openDatabase } from "#store/database.ts";
 import { type RecordedHome, recordedHome } from "../import/home.ts";
 import { contextAt, SGR } from "../support/context.ts";
 import { locateAll } from "../support/located.ts";
@@ -20,8 +20,8 @@ async function reported({ replay }: RecordedHome) {
   await report([], { json: false, csv: false, since: "2020-01-01" }, world.context);
   await status({ json: false }, world.context);
   await reconcile(undefined, { since: "2020-01-01", sampled: false, json: false }, world.context);
-  const findings = [];
-  for await (const { level, text } of selfFindings(await collectStatus(world.context), world.context)) {
+  const findings: string[] = [];
+  for (const { level, text } of driftFindings(await examinedOf(world.context))) {
     if (level === "remark") findings.push(text);
   }
   return { out: world.out().replaceAll(SGR, ""), findings };

@@ -1,8 +1,7 @@
 import { afterEach, expect, test } from "vitest";
-import { drainForPage } from "../../src/commands/view-drains.ts";
-import { readMeta } from "../../src/store/meta.ts";
-import { LAST_DRAIN } from "../../src/store/meta-keys.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { drainForPage } from "#commands/view-drains.ts";
+import { LAST_DRAIN, readMeta } from "#store/meta.ts";
+import { readStore } from "#store/read-only.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 

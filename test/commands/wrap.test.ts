@@ -17,10 +17,10 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { unwrap } from "../../src/commands/unwrap.ts";
-import { wrap } from "../../src/commands/wrap.ts";
-import { saveBackup } from "../../src/config/backup.ts";
-import { type Places, placesOf } from "../../src/config/places.ts";
+import { unwrap } from "#commands/unwrap.ts";
+import { wrap } from "#commands/wrap.ts";
+import { saveBackup } from "#config/backup.ts";
+import { type Places, placesOf } from "#config/places.ts";
 import { until } from "../intake/intakes.ts";
 import { contextAt } from "../support/context.ts";
 import { removeFolder } from "../support/remove.ts";
@@ -54,7 +54,7 @@ const program = (directory: string, name: string, text = `#!/bin/sh\necho real $
 
 const contextWith = (path: readonly string[] = [local, usr]) =>
   contextAt(places, { env: { PATH: [...path, "/usr/bin", "/bin"].join(":"), HOME: home } });
-const OPTIONS = { dryRun: false, hookSource: resolve("src/intake/hook.sh") };
+const OPTIONS = { dryRun: false, hookSource: resolve("src/collect/intake/hook.sh") };
 
 const wrapped = async (names: readonly string[], options: object = {}, path?: readonly string[]) => {
   const { context, out } = contextWith(path);
@@ -266,7 +266,7 @@ describe("unwrap", () => {
     await wrapped(["gh"]);
     await unwrapped(["gh"]);
     expect(existsSync(places.hookPath)).toBe(true);
-    expect(readdirSync(join(places.hookPath, "..")).sort()).toEqual(["hook", "hook.conf"]);
+    expect(readdirSync(join(places.hookPath, "..")).sort()).toEqual(["hook", "hook.conf", "hook.sh"]);
   });
 
   test("a dry run removes nothing", async () => {

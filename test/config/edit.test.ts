@@ -1,6 +1,6 @@
 import { type ParseError, parse, stripComments } from "jsonc-parser";
 import { describe, expect, it } from "vitest";
-import { DocumentError, setIn, unsetIn } from "../../src/config/edit.ts";
+import { DocumentError, setIn, unsetIn } from "#config/edit.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { at, put } from "./help.ts";

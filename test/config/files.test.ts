@@ -15,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FileError, missingParent, readFileIfAny, removeFile, writeFileAtomic } from "../../src/config/files.ts";
+import { FileError, missingParent, readFileIfAny, removeFile, writeFileAtomic } from "#config/files.ts";
 
 let dir = "";
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { whyUnsent } from "../../src/config/config-state.ts";
-import { otlpSettings } from "../../src/config/otlp.ts";
-import { SETTINGS } from "../../src/config/settings.ts";
+import { whyUnsent } from "#config/config-state.ts";
+import { otlpSettings } from "#config/otlp.ts";
+import { SETTINGS } from "#config/settings.ts";
 import { makePlace } from "./help.ts";
 
 const place = makePlace();

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Flags, type LoadedConfig, loadConfig } from "../../src/config/load.ts";
+import { type Flags, type LoadedConfig, loadConfig } from "#config/load.ts";
 
 /** A directory for settings files; `remove` it afterwards. */
 export function makePlace() {

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from "vitest";
-import { homeDirectory } from "../../src/config/places.ts";
+import { homeDirectory } from "#config/places.ts";
 
 const system = vi.hoisted(() => ({ homedir: vi.fn<() => string>(), userInfo: vi.fn<() => { homedir: string }>() }));
 vi.mock("node:os", () => system);

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { lastingNode } from "../../src/config/lasting-node.ts";
+import { lastingNode } from "#config/own-program.ts";
 import { removeFolder } from "../support/remove.ts";
 
 let root: string;

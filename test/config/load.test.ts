@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { loadConfig } from "../../src/config/load.ts";
-import { otlpSettings } from "../../src/config/otlp.ts";
-import { Config } from "../../src/config/schema.ts";
-import { SETTINGS } from "../../src/config/settings.ts";
+import { loadConfig } from "#config/load.ts";
+import { otlpSettings } from "#config/otlp.ts";
+import { Config } from "#config/schema.ts";
+import { SETTINGS } from "#config/settings.ts";
 import fc from "../support/properties.ts";
 import { makeUnreadable } from "../support/unreadable.ts";
 import { runs } from "../support/whole.ts";

@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { type Flags, loadConfig } from "../../src/config/load.ts";
-import { isLocked } from "../../src/config/locks.ts";
-import { otlpSettings } from "../../src/config/otlp.ts";
+import { type Flags, loadConfig } from "#config/load.ts";
+import { isLocked } from "#config/locks.ts";
+import { otlpSettings } from "#config/otlp.ts";
 import { makePlace } from "./help.ts";
 
 const place = makePlace();

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { otlpSettings } from "../../src/config/otlp.ts";
+import { otlpSettings } from "#config/otlp.ts";
 import { makePlace } from "./help.ts";
 
 const place = makePlace();

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
-import type { Setting } from "../../src/config/setting.ts";
-import { SETTINGS } from "../../src/config/settings.ts";
+import type { Setting } from "#config/setting.ts";
+import { SETTINGS } from "#config/settings.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { at, makePlace, nest, put } from "./help.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { redactUrl } from "../../src/config/redact.ts";
+import { redactUrl } from "#config/redact.ts";
 import fc from "../support/properties.ts";
 
 describe("redactUrl", () => {

@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { configJsonSchema } from "../../src/config/json-schema.ts";
-import { SETTINGS } from "../../src/config/settings.ts";
+import { configJsonSchema } from "#config/schema.ts";
+import { SETTINGS } from "#config/settings.ts";
 import { at } from "./help.ts";
 
 describe("the published JSON Schemas", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { toEnvelope } from "../../src/convert/envelope-text.ts";
-import type { Event } from "../../src/model/event.ts";
+import { toEnvelope } from "#collect/convert/envelope-text.ts";
+import type { Event } from "#core/model/event-schema.ts";
 
 const base = { openhook: "0.1", source: "codex", time: "2026-11-20T10:00:00.000Z", session_id: "s1" };
 const start: Event = {

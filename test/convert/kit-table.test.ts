@@ -2,7 +2,7 @@
 // documentation and OpenHook's text, so that a mistake of the converter does not become the norm.
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readKit } from "../../src/convert/kit.ts";
+import { readKit } from "#check/conformance/kit.ts";
 import { ROOT } from "../support/replay.ts";
 
 type Payload = Readonly<Record<string, unknown>>;

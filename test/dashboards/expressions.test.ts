@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { SETTINGS } from "#config/settings.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
 import { alertGroups } from "../../dashboards/src/alerts.ts";
 import { FLEET } from "../../dashboards/src/fleet.ts";
 import { dashboards, generatedFiles } from "../../dashboards/src/index.ts";
 import { allPromNames, promLabel } from "../../dashboards/src/names.ts";
 import { LABEL, recorded } from "../../dashboards/src/promql.ts";
 import { recordingGroups } from "../../dashboards/src/recording.ts";
-import { SETTINGS } from "../../src/config/settings.ts";
-import * as semconv from "../../src/telemetry/semconv.ts";
 import { parsed } from "./promql.ts";
 import { allQueries, interpolated, panelsByDashboard } from "./queries.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { withLatestPoints } from "../../src/demo/arrived.ts";
-import { type DemoReceiver, startDemoReceiver } from "../../src/demo/receiver.ts";
-import { createSender } from "../../src/otlp/send.lazy.ts";
+import { createSender } from "#send/otlp/send.lazy.ts";
+import { withLatestPoints } from "#setup/demo/arrived.ts";
+import { type DemoReceiver, startDemoReceiver } from "#setup/demo/receiver.ts";
 import { DURATION, spanRecord, sumPoint } from "../otlp/records.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
 

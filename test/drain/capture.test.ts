@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { reduceToolName } from "../../src/model/names.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { ensureSession, limitCapture } from "../../src/store/sessions.ts";
-import { CONTENT_ATTRIBUTES } from "../../src/telemetry/attributes.ts";
+import { allAgents } from "#agents/registry.ts";
+import { reduceToolName } from "#core/rules/names.ts";
+import { CONTENT_ATTRIBUTES } from "#core/telemetry/attributes.ts";
+import { openDatabase } from "#store/database.ts";
+import { ensureSession, limitCapture } from "#store/sessions.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { clockAt } from "../support/clock.ts";
 import { CASES, type RecordedCall, Replay } from "../support/replay.ts";

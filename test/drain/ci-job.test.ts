@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ciJob } from "../../src/drain/ci-job.ts";
-import { recordedPipeline } from "../../src/drain/pipeline-resource.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { ciJob, recordedPipeline } from "#collect/drain/ci-job.ts";
+import { openDatabase } from "#store/database.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { Replay } from "../support/replay.ts";
 

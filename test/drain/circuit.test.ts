@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { circuitOf, recordDelivery } from "../../src/drain/circuit.ts";
-import type { OtlpSignalSettings } from "../../src/model/settings.ts";
-import type { DeliverySummary } from "../../src/otlp/deliver.ts";
-import type { Database } from "../../src/store/database.ts";
+import { circuitOf, recordDelivery } from "#collect/drain/circuit.ts";
+import type { OtlpSignalSettings } from "#core/model/settings.ts";
+import type { DeliverySummary } from "#send/otlp/deliver.ts";
+import type { Database } from "#store/database.ts";
 import { temporaryStores } from "../store/temporary.ts";
 
 const stores = temporaryStores();

@@ -3,13 +3,16 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { storeFindings } from "../../src/health/doctor/store.ts";
-import { collectStatus } from "../../src/health/status/facts.ts";
-import { quarantinedIn } from "../../src/health/status/quarantine.ts";
-import type { Agent, TranscriptReader } from "../../src/model/agent.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { sessionFailures } from "../../src/store/failures.ts";
+import { allAgents } from "#agents/registry.ts";
+import { storeFindings } from "#check/health/checks/store.ts";
+import { collectStatus } from "#check/health/examine.ts";
+import { examinedOf } from "#check/health/facts/examined.ts";
+import { quarantinedIn } from "#check/health/facts/inbox.ts";
+import { checkStore } from "#check/health/facts/tried.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { TranscriptReader } from "#core/model/transcript-reader.ts";
+import { openDatabase } from "#store/database.ts";
+import { sessionFailures } from "#store/failures.ts";
 import { importInto } from "../import/run.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { contextAt } from "../support/context.ts";
@@ -40,20 +43,18 @@ const breakable = vi.hoisted(() => <T extends object>(module: T, step: string, .
   });
   return { ...module, ...Object.fromEntries(replaced) };
 });
-vi.mock("../../src/model/merge.ts", async (original) => breakable(await original(), "merge", "mergeEntries" as never));
-vi.mock("../../src/session/build.ts", async (original) =>
-  breakable(await original(), "build", "buildSession" as never),
-);
-vi.mock("../../src/telemetry/rates.ts", async (original) => breakable(await original(), "price", "tableList" as never));
-vi.mock("../../src/telemetry/spans.ts", async (original) => breakable(await original(), "spans", "turnSpans" as never));
-vi.mock("../../src/telemetry/metrics.ts", async (original) =>
+vi.mock("#core/rules/merge.ts", async (original) => breakable(await original(), "merge", "mergeEntries" as never));
+vi.mock("#core/session/build.ts", async (original) => breakable(await original(), "build", "buildSession" as never));
+vi.mock("#core/telemetry/rates.ts", async (original) => breakable(await original(), "price", "tableList" as never));
+vi.mock("#core/telemetry/spans.ts", async (original) => breakable(await original(), "spans", "turnSpans" as never));
+vi.mock("#core/telemetry/metrics.ts", async (original) =>
   breakable(await original(), "counts", "eachRunCount" as never),
 );
-vi.mock("../../src/capture/protect.ts", async (original) => {
+vi.mock("#store/capture/protect.ts", async (original) => {
   const whole = breakable(await original<object>(), "redact an event", "protectEvent" as never);
   return breakable(whole, "redact a span", "protectSpan" as never);
 });
-vi.mock("../../src/otlp/encode.ts", async (original) => breakable(await original(), "encode", "encodeSpans" as never));
+vi.mock("#send/otlp/encode.ts", async (original) => breakable(await original(), "encode", "encodeSpans" as never));
 
 let receiver: Receiver;
 let replay: Replay;
@@ -292,8 +293,8 @@ async function problemsOf(report: { readonly problems: readonly string[] }): Pro
 
 /** Everything that `doctor` reports about the store. */
 async function doctorTexts(): Promise<string> {
-  const { context } = contextAt(replay.places, { env: replay.env });
-  const { findings } = await storeFindings(await statusOf(), context);
+  const examined = await examinedOf(contextAt(replay.places, { env: replay.env }).context);
+  const findings = [...storeFindings({ ...examined, checked: await checkStore(examined.facts) })];
   return findings.map(({ text }) => text).join("\n");
 }
 

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { usePrices } from "../../src/config/own-prices.ts";
-import { setOwnPrices } from "../../src/model/own-prices.ts";
-import type { Database } from "../../src/store/database.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { usePrices } from "#config/own-prices.ts";
+import { setOwnPrices } from "#core/rules/price.ts";
+import type { Database } from "#store/database.ts";
+import { readStore } from "#store/read-only.ts";
 import { importInto } from "../import/run.ts";
 import { Replay } from "../support/replay.ts";
 

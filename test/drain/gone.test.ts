@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { GONE_MARK } from "../../src/intake/inbox-file.ts";
+import { GONE_MARK } from "#collect/intake/inbox-file.ts";
 import { Replay } from "../support/replay.ts";
 
 test("a drain removes the mark of a missing program, and reads the events since then", async () => {

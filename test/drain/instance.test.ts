@@ -3,11 +3,11 @@
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Places } from "../../src/config/places.ts";
-import { counterValues } from "../../src/store/counters.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { readMeta, writeMeta } from "../../src/store/meta.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import type { Places } from "#config/places.ts";
+import { counterValues } from "#store/counters.ts";
+import { openDatabase } from "#store/database.ts";
+import { readMeta, writeMeta } from "#store/meta.ts";
+import { readStore } from "#store/read-only.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { CASES, Replay } from "../support/replay.ts";
 import type { Expected } from "../support/summary.ts";

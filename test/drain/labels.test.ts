@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openDatabase } from "../../src/store/database.ts";
+import { openDatabase } from "#store/database.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { type RecordedCall, Replay } from "../support/replay.ts";
 
@@ -69,24 +69,5 @@ describe("when the settings name another environment or service", () => {
     await session(3, environment("laptops"));
     expect(series("openhook.collector.dropped.count", ENVIRONMENT)).toEqual({ "-/-": 7 });
     expect(series("openhook.collector.quarantine.files", ENVIRONMENT)).toMatchObject({ "laptops/laptops": 0 });
-  });
-
-  test("a store of an earlier version continues with its existing series", async () => {
-    await session(1, environment("laptops"));
-    const db = openDatabase(replay.places.storePath);
-    // As an earlier version stores it
-    db.prepare("DELETE FROM meta WHERE key = 'metrics.labels'").run();
-    for (const { id, identity, attributes } of db.prepare("SELECT * FROM counters").all()) {
-      const plain = (text: unknown): string =>
-        String(text).replaceAll(/,?\\?"deployment.environment.name\\?":\\?"laptops\\?",?/g, "");
-      db.prepare("UPDATE counters SET identity = ?, attributes = ? WHERE id = ?").run(
-        plain(identity),
-        plain(attributes),
-        Number(id),
-      );
-    }
-    db.close();
-    await session(2, environment("laptops"));
-    expect(series("openhook.session.count", ENVIRONMENT)).toEqual({ "laptops/laptops": 2 });
   });
 });

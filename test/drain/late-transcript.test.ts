@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import type { SpanRecord } from "../../src/model/telemetry.ts";
-import { counterValues } from "../../src/store/counters.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
+import { counterValues } from "#store/counters.ts";
+import { openDatabase } from "#store/database.ts";
 import { clockAt } from "../support/clock.ts";
 import { CASES, Replay } from "../support/replay.ts";
 import { countersAndRows, type Expected, summaryOf } from "../support/summary.ts";

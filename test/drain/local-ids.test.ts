@@ -2,16 +2,17 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readersInThisThread } from "../../src/import/readers.ts";
-import { importSessions } from "../../src/import/run.ts";
-import type { Agent, TranscriptFile, TranscriptReader } from "../../src/model/agent.ts";
-import type { SpanRecord } from "../../src/model/telemetry.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
-import { redact } from "../../src/privacy/redact.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { planLocalSession } from "../../src/store/local-sessions.ts";
-import { findSessions } from "../../src/store/queries.ts";
-import { whenReleased } from "../../src/store/release.ts";
+import { readersInThisThread } from "#collect/import/readers.ts";
+import { importSessions } from "#collect/import/run.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { redact } from "#core/privacy/redact.ts";
+import { openDatabase } from "#store/database.ts";
+import { planLocalSession } from "#store/local-sessions.ts";
+import { findSessions } from "#store/queries.ts";
+import { whenReleased } from "#store/release.ts";
 import { ACME, InboxFixture } from "../support/inbox-fixture.ts";
 
 const ID = "20261125_1";
@@ -152,7 +153,7 @@ function storedIn(of: InboxFixture): readonly Stored[] {
   }
 }
 async function importInto(of: InboxFixture) {
-  const { loadConfig } = await import("../../src/config/load.ts");
+  const { loadConfig } = await import("#config/load.ts");
   const report = await importSessions(
     {
       places: of.places,

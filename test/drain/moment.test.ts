@@ -2,8 +2,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Agent, TranscriptQuery, TranscriptReader } from "../../src/model/agent.ts";
-import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { TranscriptQuery, TranscriptReader } from "#core/model/transcript-reader.ts";
 import { ACME, InboxFixture } from "../support/inbox-fixture.ts";
 
 let inbox: InboxFixture;

@@ -2,11 +2,11 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { RECORDED_VARIABLES } from "../../src/agents/intake.const.ts";
-import { allAgents } from "../../src/agents/registry.ts";
-import { adapt } from "../../src/drain/adapt.ts";
-import { formatEnd, formatHead } from "../../src/intake/inbox-file.ts";
-import type { IntakeFacts } from "../../src/model/agent.ts";
+import { RECORDED_VARIABLES } from "#agents/intake.const.ts";
+import { allAgents } from "#agents/registry.ts";
+import { formatEnd, formatHead } from "#collect/intake/inbox-file.ts";
+import { adapt } from "#collect/payload/adapt.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { type RecordedPayload, recordedPayloads } from "../session/recorded.ts";
 import { linesOf } from "../support/documented.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";

@@ -1,6 +1,6 @@
 // A session that is pruned and continues in the middle of a turn: its new spans have a parent that exists.
 import { afterEach, expect, test } from "vitest";
-import { openDatabase } from "../../src/store/database.ts";
+import { openDatabase } from "#store/database.ts";
 import { MadeSession } from "../support/made-session.ts";
 import { countersAndRows } from "../support/summary.ts";
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { reconcile } from "../../src/commands/reconcile.ts";
-import type { DrainReport } from "../../src/drain/context.ts";
-import { collectStatus } from "../../src/health/status/facts.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { collectStatus } from "#check/health/examine.ts";
+import type { DrainReport } from "#collect/drain/context.ts";
+import { reconcile } from "#commands/reconcile.ts";
+import { readStore } from "#store/read-only.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";

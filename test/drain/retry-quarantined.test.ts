@@ -2,12 +2,11 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { collectStatus } from "../../src/health/status/facts.ts";
-import type { Agent } from "../../src/model/agent.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { writeMeta } from "../../src/store/meta.ts";
-import { RETRIED_QUARANTINE } from "../../src/store/meta-keys.ts";
+import { allAgents } from "#agents/registry.ts";
+import { collectStatus } from "#check/health/examine.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { openDatabase } from "#store/database.ts";
+import { RETRIED_QUARANTINE, writeMeta } from "#store/meta.ts";
 import { clockAt } from "../support/clock.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";

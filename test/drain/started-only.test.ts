@@ -1,10 +1,10 @@
 // Agents report starts of sessions that are never used: these sessions are stored, and counted nowhere.
 import { afterEach, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { usage } from "../../src/report/usage.ts";
-import { counterValues } from "../../src/store/counters.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { recentSessions } from "../../src/store/queries.ts";
+import { allAgents } from "#agents/registry.ts";
+import { usage } from "#show/report/usage.ts";
+import { counterValues } from "#store/counters.ts";
+import { openDatabase } from "#store/database.ts";
+import { recentSessions } from "#store/queries.ts";
 import { MadeSession } from "../support/made-session.ts";
 
 let session: MadeSession | undefined;

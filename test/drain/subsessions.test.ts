@@ -1,6 +1,6 @@
 // Subagents with their own session id: in whatever order facts come, all of them belong to the session they work for.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openDatabase } from "../../src/store/database.ts";
+import { openDatabase } from "#store/database.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 import { countersAndRows, summaryOf } from "../support/summary.ts";
 

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { readStore } from "../../src/store/read-only.ts";
+import { readStore } from "#store/read-only.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { killGroup } from "../support/kill-group.ts";
 import { ensureBuilt, Machine, ROOT, until } from "../support/program.ts";

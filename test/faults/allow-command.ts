@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { consentPath } from "../../src/bridge/consent.ts";
-import { userFileOf } from "../../src/bridge/registration-file.ts";
-import type { Places } from "../../src/config/places.ts";
+import { consentPath } from "#collect/bridge/consent.ts";
+import { userFileOf } from "#collect/bridge/registration-file.ts";
+import type { Places } from "#config/places.ts";
 
 /** Registers a command for all events in the user's file, and allows it as `bridge allow` does. */
 export function allowCommand({ places }: { readonly places: Places }, command: string): void {
@@ -13,7 +13,7 @@ export function allowCommand({ places }: { readonly places: Places }, command: s
   writeFileSync(path, text);
   const digest = createHash("sha256").update(text).digest("hex");
   const owner = process.getuid?.();
-  const allowed = [{ path, digest, ...(owner !== undefined && { owner }), atMs: 0 }];
+  const allowed = [{ path, digest, ...(owner !== undefined && { owner }), environment: {}, atMs: 0 }];
   mkdirSync(places.stateDir, { recursive: true, mode: 0o700 });
   writeFileSync(consentPath(places), JSON.stringify({ allowed }), { mode: 0o600 });
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { GEN_AI_USAGE_INPUT_TOKENS, OPENHOOK_SPAN_KIND, OPENHOOK_TOKEN_TYPE } from "../../src/telemetry/semconv.ts";
+import { GEN_AI_USAGE_INPUT_TOKENS, OPENHOOK_SPAN_KIND, OPENHOOK_TOKEN_TYPE } from "#core/telemetry/semconv.ts";
 import type { ReceivedPoint, ReceivedSpan, Receiver } from "../receiver/receiver.ts";
 import { HOOK_ALONE, Machine, RECORDINGS, RecordedAgent, sleep } from "../support/program.ts";
 import type { Expected } from "../support/summary.ts";

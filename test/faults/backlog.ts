@@ -3,9 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import type { SpanRecord } from "../../src/model/telemetry.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { enqueue } from "../../src/store/outbox.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
+import { openDatabase } from "#store/database.ts";
+import { enqueue } from "#store/outbox.ts";
 import { decodeSpans } from "../receiver/decode.ts";
 import type { Machine } from "../support/program.ts";
 

@@ -9,7 +9,7 @@ import {
   statSync,
   writeSync,
 } from "node:fs";
-import { filesOf } from "../../src/store/database.ts";
+import { filesOf } from "#store/database.ts";
 import type { State } from "./world.ts";
 
 /** Damage to store.db or its log while no drain runs. */

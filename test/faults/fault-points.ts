@@ -1,9 +1,9 @@
-// Replaces src/model/fault-points.ts in the fault build: the same names, but a step fails if the environment says so.
+// Replaces src/kit/fault-points.ts in the fault build: the same names, but a step fails if the environment says so.
 import { appendFileSync } from "node:fs";
-import type { FaultPoint } from "../../src/model/fault-points.ts";
+import type { FaultPoint } from "#kit/fault-points.ts";
 import type { Fault } from "./fault.ts";
 
-export { FAULT_POINTS, type FaultPoint } from "../../src/model/fault-points.ts";
+export { FAULT_POINTS, type FaultPoint } from "#kit/fault-points.ts";
 
 /** Like the product's, but fails as `OPENHOOK_FAULT` says, and writes the steps it passes to the file `OPENHOOK_FAULT_TRACE`. */
 export function step<T>(point: FaultPoint, work: () => T): T {

@@ -1,4 +1,4 @@
-import type { FaultPoint } from "../../src/model/fault-points.ts";
+import type { FaultPoint } from "#kit/fault-points.ts";
 
 /** A fault of the program: at the n-th pass of a step, before or after the step's work. */
 export interface Fault {

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { expect } from "vitest";
-import { agentNames } from "../../src/agents/registry.ts";
-import { MAX_ID_CHARACTERS, MAX_NAME_CHARACTERS, MAX_PATH_CHARACTERS } from "../../src/model/limits.ts";
+import { agentNames } from "#agents/registry.ts";
+import { MAX_ID_CHARACTERS, MAX_NAME_CHARACTERS, MAX_PATH_CHARACTERS } from "#core/rules/limits.ts";
 import { startReceiver } from "../receiver/receiver.ts";
 import { GENERIC, RAW, type Sample, samplesOf, spoiled, spoiledAt, VALUES } from "./input-values.ts";
 import { InputWorld } from "./input-world.ts";

@@ -1,13 +1,13 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { allAgents } from "../../src/agents/registry.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { type Places, placesOf } from "../../src/config/places.ts";
-import type { DrainDeps, DrainReport } from "../../src/drain/context.ts";
-import { formatEnd, formatHead } from "../../src/intake/inbox-file.ts";
-import { type DrainOptions, drain } from "../../src/pipeline.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { DrainDeps, DrainReport } from "#collect/drain/context.ts";
+import { formatEnd, formatHead } from "#collect/intake/inbox-file.ts";
+import { loadConfig } from "#config/load.ts";
+import { type Places, placesOf } from "#config/places.ts";
+import { type DrainOptions, drain } from "#pipeline.ts";
+import { openDatabase } from "#store/database.ts";
 import { recordedEnv } from "../support/recorded-env.ts";
 
 /** A home with inbox files as the hook writes them, of any agent and with any content. */

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Places, placesOf } from "../../src/config/places.ts";
-import { formatEnd, formatHead } from "../../src/intake/inbox-file.ts";
+import { formatEnd, formatHead } from "#collect/intake/inbox-file.ts";
+import { type Places, placesOf } from "#config/places.ts";
 import { PROGRAM } from "../support/program.ts";
 
 /** Resources that one run of the program used. */

@@ -2,10 +2,10 @@
 import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { allAgents } from "../../src/agents/registry.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { drain } from "../../src/pipeline.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { allAgents } from "#agents/registry.ts";
+import { loadConfig } from "#config/load.ts";
+import { drain } from "#pipeline.ts";
+import { readStore } from "#store/read-only.ts";
 import { type Machine, ROOT } from "../support/program.ts";
 
 /** The two hooks. */

@@ -15,11 +15,11 @@ import {
 import { cpus, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { allAgents } from "../../src/agents/registry.ts";
-import { counts } from "../../src/intake/inbox-dirs.ts";
-import { formatEnd, formatHead } from "../../src/intake/inbox-file.ts";
-import type { Agent } from "../../src/model/agent.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { allAgents } from "#agents/registry.ts";
+import { counts } from "#collect/intake/inbox-dirs.ts";
+import { formatEnd, formatHead } from "#collect/intake/inbox-file.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { readStore } from "#store/read-only.ts";
 import { type Machine, PROGRAM, ROOT, sleep } from "../support/program.ts";
 import { recordedEnv } from "../support/recorded-env.ts";
 import { CASES, hasPlugin, type RecordedCall } from "../support/replay.ts";

@@ -30,10 +30,14 @@ export class FaultBuild {
   readonly #dir = mkdtempSync(join(tmpdir(), "openhook-fault-build-"));
   readonly program = join(this.#dir, "openhook-otel.cjs");
 
-  constructor() {
-    const built = spawnSync(process.execPath, [join(ROOT, "test", "faults", "build.mjs"), this.#dir], {
-      encoding: "utf8",
-    });
+  /** @param migrations path of the module that replaces the store's migrations. @default the real ones */
+  constructor(migrations?: string) {
+    const args = [
+      join(ROOT, "test", "faults", "build.mjs"),
+      this.#dir,
+      ...(migrations === undefined ? [] : [migrations]),
+    ];
+    const built = spawnSync(process.execPath, args, { encoding: "utf8" });
     if (built.status !== 0) throw new Error(`the fault build failed:\n${built.stderr}`);
   }
 

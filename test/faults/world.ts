@@ -11,9 +11,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type Places, placesOf } from "../../src/config/places.ts";
-import { formatEnd, formatHead, LOST_FILE } from "../../src/intake/inbox-file.ts";
-import { summaryPath } from "../../src/statusline/summary.ts";
+import { formatEnd, formatHead, LOST_FILE } from "#collect/intake/inbox-file.ts";
+import { type Places, placesOf } from "#config/places.ts";
+import { summaryPath } from "#show/statusline/summary.ts";
 import { recordedEnv } from "../support/recorded-env.ts";
 import { CASES, type RecordedCall } from "../support/replay.ts";
 

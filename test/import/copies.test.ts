@@ -2,11 +2,11 @@
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import claudeCode from "../../src/agents/claude-code/index.ts";
-import { type Readers, readersInThisThread } from "../../src/import/readers.ts";
-import { redact } from "../../src/privacy/redact.ts";
-import type { Database } from "../../src/store/database.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import claudeCode from "#agents/claude-code/index.ts";
+import { type Readers, readersInThisThread } from "#collect/import/readers.ts";
+import { redact } from "#core/privacy/redact.ts";
+import type { Database } from "#store/database.ts";
+import { readStore } from "#store/read-only.ts";
 import { Replay } from "../support/replay.ts";
 import { claudePath, claudeSession, plus, sessionIdOf, type Totals, writeLines } from "./claude.ts";
 import { importInto, unpackAll } from "./run.ts";

@@ -1,11 +1,11 @@
 // Edited files: an import finds in transcripts what a drain finds there and in the payloads of hooks
 import { afterEach, describe, expect, test } from "vitest";
-import type { Agent } from "../../src/model/agent.ts";
-import type { FileWrite } from "../../src/model/file-write.ts";
-import { viewOf } from "../../src/report/session-view.ts";
-import { spanSettings } from "../../src/sessions/span-settings.ts";
-import { readStore } from "../../src/store/read-only.ts";
-import { sessionById } from "../../src/store/sessions.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
+import { viewOf } from "#show/report/session-view.ts";
+import { readStore } from "#store/read-only.ts";
+import { spanSettings } from "#store/sessions/span-settings.ts";
+import { sessionById } from "#store/sessions.ts";
 import { clockAt } from "../support/clock.ts";
 import { Replay } from "../support/replay.ts";
 import { recordedCases } from "./home.ts";

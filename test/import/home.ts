@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { allAgents } from "../../src/agents/registry.ts";
-import type { Agent, TranscriptReader } from "../../src/model/agent.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { TranscriptReader } from "#core/model/transcript-reader.ts";
 import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
 import type { ExpectedSession } from "../support/summary.ts";
 

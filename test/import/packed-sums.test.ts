@@ -1,8 +1,8 @@
 // Calls of an imported session on both sides of a commit: a sum has calls of one side only
 import { expect, test } from "vitest";
-import { PackedSums } from "../../src/import/packed-sums.ts";
-import { QUARTER_MS } from "../../src/model/packed.ts";
-import { TOKEN_KINDS } from "../../src/model/token-kinds.ts";
+import { PackedSums } from "#collect/import/packed-sums.ts";
+import { QUARTER_MS } from "#core/model/packed.ts";
+import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
 
 const START_MS = 1_000 * QUARTER_MS;
 const TOKENS = TOKEN_KINDS.map(() => 1);

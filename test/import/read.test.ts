@@ -1,8 +1,8 @@
 import { dirname } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import claudeCode from "../../src/agents/claude-code/index.ts";
-import { readSession } from "../../src/import/read.ts";
-import { redact } from "../../src/privacy/redact.ts";
+import claudeCode from "#agents/claude-code/index.ts";
+import { readSession } from "#collect/import/read.ts";
+import { redact } from "#core/privacy/redact.ts";
 import { MadeFiles } from "../support/both-sinks.ts";
 
 const made = new MadeFiles();

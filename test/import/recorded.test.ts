@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { Event } from "../../src/model/event.ts";
-import { extrasOf } from "../../src/model/event.ts";
-import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
-import { nativePath } from "../../src/transcripts/native-path.ts";
+import { nativePath } from "#collect/transcripts/native-path.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { locateAll } from "../support/located.ts";
 import { chosenRecordings } from "../support/whole.ts";
 import { type RecordedCase, type RecordedHome, recordedCases, recordedHome } from "./home.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { cleanWith } from "../../src/import/clean-entries.ts";
-import { recordDigests } from "../../src/import/record-digests.ts";
-import { decodeTables, encodeTables } from "../../src/model/fact-columns.ts";
-import { mergeEntries } from "../../src/model/merge.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
-import { redact } from "../../src/privacy/redact.ts";
+import { cleanWith } from "#collect/import/clean-entries.ts";
+import { recordDigests } from "#collect/import/digest-set.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { decodeTables, encodeTables } from "#core/packed/fact-columns.ts";
+import { redact } from "#core/privacy/redact.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { ENTRIES } from "../support/merging-entries.ts";
 import fc from "../support/properties.ts";
 import { rowsOf } from "../support/rows.ts";

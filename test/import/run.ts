@@ -1,8 +1,8 @@
-import { exportPacked } from "../../src/import/export.ts";
-import { readersInThisThread } from "../../src/import/readers.ts";
-import { type ImportOptions, type ImportReport, importSessions } from "../../src/import/run.ts";
-import { nameRedactor } from "../../src/privacy/names.ts";
-import { redact, redactorOf } from "../../src/privacy/redact.ts";
+import { exportPacked } from "#collect/import/export.ts";
+import { readersInThisThread } from "#collect/import/readers.ts";
+import { type ImportOptions, type ImportReport, importSessions } from "#collect/import/run.ts";
+import { nameRedactor } from "#core/privacy/names.ts";
+import { redact, redactorOf } from "#core/privacy/redact.ts";
 import type { Replay } from "../support/replay.ts";
 
 const redactSecrets = redactorOf({ emails: false, homeDirectories: false, own: [] });

@@ -1,5 +1,5 @@
-import type { Database } from "../../src/store/database.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import type { Database } from "#store/database.ts";
+import { readStore } from "#store/read-only.ts";
 import { NOTHING, type Totals } from "./claude.ts";
 
 /** Usage in the store, for sessions in any form. */

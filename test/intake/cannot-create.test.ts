@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cannotCreate } from "../../src/intake/inbox-dirs.ts";
+import { cannotCreate } from "#collect/intake/inbox-dirs.ts";
 
 const failure = (code: string): Error => Object.assign(new Error(`${code}: mkdir`), { code });
 

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { toEvents } from "../../src/agents/kiro/adapter.ts";
-import { runHook } from "../../src/intake/hook.ts";
-import { parseInboxFile } from "../../src/intake/inbox-file.ts";
+import { adapter } from "#agents/kiro/adapter.ts";
+import { runHook } from "#collect/intake/hook.ts";
+import { parseInboxFile } from "#collect/intake/inbox-file.ts";
 
 const ACME = "C:\\work\\acme";
 let stateDir = "";
@@ -39,7 +39,7 @@ async function sessionOf(payload: object, { cwd = ACME, platform = "win32" as No
   const [name = ""] = readdirSync(inboxDir);
   const file = parseInboxFile(readFileSync(join(inboxDir, name)), Date.now());
   rmSync(join(inboxDir, name));
-  return file.ok ? toEvents(JSON.parse(file.payload.toString()), file.facts)[0]?.session_id : undefined;
+  return file.ok ? adapter.toEvents(JSON.parse(file.payload.toString()), file.facts)[0]?.session_id : undefined;
 }
 
 const later = (ms: number) => vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });

@@ -24,10 +24,10 @@ import {
   type InboxProblem,
   type LostEvent,
   settle,
-} from "../../src/intake/inbox.ts";
-import { counts, ensureStateDirs } from "../../src/intake/inbox-dirs.ts";
-import { formatEnd, formatHead, type PayloadEnd, parseInboxFile, processStart } from "../../src/intake/inbox-file.ts";
-import { quarantine } from "../../src/intake/quarantine.ts";
+} from "#collect/intake/inbox.ts";
+import { counts, ensureStateDirs } from "#collect/intake/inbox-dirs.ts";
+import { formatEnd, formatHead, type PayloadEnd, parseInboxFile, processStart } from "#collect/intake/inbox-file.ts";
+import { quarantine } from "#collect/intake/quarantine.ts";
 import { killGroup } from "../support/kill-group.ts";
 import { intakes, makeSandbox, onlyEvent, run, shellIntakes, sleepMs } from "./intakes.ts";
 

@@ -7,19 +7,23 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { buildSync } from "esbuild";
-import { RECORDED_VARIABLES } from "../../src/agents/intake.const.ts";
-import { type ParsedFile, parseInboxFile } from "../../src/intake/inbox-file.ts";
+import { RECORDED_VARIABLES } from "#agents/intake.const.ts";
+import { type ParsedFile, parseInboxFile } from "#collect/intake/inbox-file.ts";
+import { posixLine, quoted } from "#setup/registration/posix-line.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { removeFolder } from "../support/remove.ts";
 import { hasShell } from "../support/shells.ts";
 import { IS_WHOLE } from "../support/whole.ts";
 
-const HOOK_SH = resolve("src/intake/hook.sh");
+const HOOK_SH = resolve("src/collect/intake/hook.sh");
 
 /** One way to run the intake: hook.sh under one shell, or the node twin. */
 export interface Intake {
@@ -32,12 +36,12 @@ export interface HookArgs {
   readonly source: string;
   readonly event?: string;
   readonly reply?: string;
-  readonly drain?: "yes" | "if-waiting" | "no";
+  readonly drain?: keyof typeof DRAIN_FLAGS;
   /** Where the payload is, if not on stdin. */
   readonly payload?: "variable" | { readonly argument: string };
 }
 
-/** hook.sh under every installed shell, and the node twin. */
+/** hook.sh under every installed shell, started or read by it, and the node twin. */
 export function intakes(): readonly Intake[] {
   const all = [["sh"], ["dash"], ["bash"], ["bash", "--posix"], ["busybox", "sh"], ["zsh", "--emulate", "sh"]] as const;
   // `sh` and `bash` differ most; CI runs the others too
@@ -59,6 +63,23 @@ export function intakes(): readonly Intake[] {
         command: (sandbox, args) => [program, ...flags, sandbox.hookPath, ...shellArgs(args)],
       }),
     ),
+    // As agents that run sh do; the other shells that can be sh differ more from each other than from this
+    ...found
+      .filter(([program]) => IS_WHOLE || program === "sh")
+      .map(
+        ([program, ...flags]): Intake => ({
+          title: `hook.sh read by ${[program, ...flags].join(" ")}`,
+          isShell: true,
+          // Where its stdin is a socket, bash reads the user's file, but not as sh
+          command: (sandbox, args) => [
+            program,
+            ...flags,
+            ...(program === "bash" ? ["--norc"] : []),
+            "-c",
+            lineOf(sandbox, args),
+          ],
+        }),
+      ),
     {
       title: "hook.ts under node",
       isShell: false,
@@ -77,6 +98,8 @@ export interface Sandbox {
   readonly stateDir: string;
   readonly inboxDir: string;
   readonly hookPath: string;
+  /** The same file, by a path without quotes. */
+  readonly readPath: string;
   readonly confPath: string;
   readonly twinPath: string;
   /** The program that it starts as a drain. */
@@ -90,25 +113,31 @@ export function makeSandbox({ drainMs = 0 } = {}): Sandbox {
   const root = mkdtempSync(join(tmpdir(), "openhook intake's "));
   const hookDir = join(root, "home", ".local", "share", "openhook-otel");
   const stateDir = join(root, "home", "it's state");
+  const link = mkdtempSync(join(tmpdir(), "openhook-intake-"));
+  rmdirSync(link);
   const sandbox: Sandbox = {
     root,
     home: join(root, "home"),
     stateDir,
     inboxDir: join(stateDir, "inbox"),
     hookPath: join(hookDir, "hook"),
+    readPath: join(link, "hook"),
     confPath: join(hookDir, "hook.conf"),
     twinPath: join(root, "twin.cjs"),
     programPath: join(root, "drain.cjs"),
     drainedDir: join(root, "drained"),
-    remove: () => removeFolder(root),
+    remove() {
+      rmSync(link);
+      removeFolder(root);
+    },
   };
   mkdirSync(hookDir, { recursive: true });
+  symlinkSync(hookDir, link);
   mkdirSync(sandbox.drainedDir);
-  copyFileSync(HOOK_SH, sandbox.hookPath);
+  for (const path of [sandbox.hookPath, `${sandbox.hookPath}.sh`]) copyFileSync(HOOK_SH, path);
   chmodSync(sandbox.hookPath, 0o755);
   const drain = sandbox.programPath;
   writeFileSync(drain, fakeDrain(sandbox.drainedDir, drainMs));
-  const quoted = (value: string) => `'${value.replaceAll("'", "'\\''")}'`;
   writeFileSync(
     sandbox.confPath,
     `state=${quoted(stateDir)}\nnode=${quoted(process.execPath)}\nprogram=${quoted(drain)}\n`,
@@ -187,7 +216,7 @@ export function onlyEvent(sandbox: Pick<Sandbox, "inboxDir">): ParsedFile & { re
   return file;
 }
 
-/** Waits until a check holds; fails after two minutes. */
+/** Waits until a check holds. @throws Error after two minutes */
 export async function until<T>(check: () => T | undefined): Promise<T> {
   const deadlineMs = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -211,8 +240,10 @@ export const sleepMs = (durationMs: number): Promise<void> => new Promise((wake)
 
 // --- internal ---
 
+const DRAIN_FLAGS = { yes: ["-d"], "if-waiting": ["-w"], soon: ["-s"], no: [] } as const;
+
 const shellArgs = ({ source, event, reply, drain, payload }: HookArgs): readonly string[] => [
-  ...(drain === "yes" ? ["-d"] : drain === "if-waiting" ? ["-w"] : []),
+  ...DRAIN_FLAGS[drain ?? "no"],
   ...(payload === undefined ? [] : [payload === "variable" ? "-e" : "-a"]),
   source,
   ...(event !== undefined || reply !== undefined ? [event ?? ""] : []),
@@ -222,6 +253,9 @@ const shellArgs = ({ source, event, reply, drain, payload }: HookArgs): readonly
 
 const argumentOf = (payload: HookArgs["payload"]): readonly string[] =>
   typeof payload === "object" ? [payload.argument] : [];
+
+/** What `enable` registers for such agents. */
+const lineOf = (sandbox: Sandbox, args: HookArgs): string => posixLine(sandbox.readPath, shellArgs(args), {}, "sh");
 
 const twinArgs = ({ source, event, reply, drain, payload }: HookArgs): readonly string[] => [
   `--source=${source}`,
@@ -250,7 +284,11 @@ let bundled: string | undefined;
 /** What cli.ts does with runHook, without the rest of cli.ts. */
 function twinProgram(stateDir: string, programPath: string): string {
   bundled ??= buildSync({
-    stdin: { contents: 'export { runHook } from "./src/intake/hook.ts";', resolveDir: resolve("."), loader: "ts" },
+    stdin: {
+      contents: 'export { runHook } from "./src/collect/intake/hook.ts";',
+      resolveDir: resolve("."),
+      loader: "ts",
+    },
     bundle: true,
     format: "cjs",
     platform: "node",

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { expect, onTestFinished } from "vitest";
-import { findAgent } from "../../src/agents/registry.ts";
+import { findAgent } from "#agents/registry.ts";
 import { startReceiver } from "../receiver/receiver.ts";
 import { PROGRAM } from "../support/program.ts";
 import type { Installed } from "./install.ts";

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Places, placesOf } from "../../src/config/places.ts";
+import { type Places, placesOf } from "#config/places.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { removeFolder } from "../support/remove.ts";
 import type { Installed } from "./install.ts";

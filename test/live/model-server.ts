@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { asObject } from "../../src/agents/shared/payload/json.ts";
+import { asObject } from "#agents/shared/payload/json.ts";
 import { type Api, type Json, type ModelRequest, sendJson } from "./apis/api.ts";
 import { type Asker, Prompter, type Script, type ToolUse, type Usage } from "./script.ts";
 

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
-import { asObject } from "../../src/agents/shared/payload/json.ts";
+import { asObject } from "#agents/shared/payload/json.ts";
 import { NoProgramError } from "./no-program.ts";
 import type { Program } from "./programs/program.ts";
 

@@ -1,6 +1,6 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { Agent } from "../../src/model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import type { Machine } from "./machine.ts";
 
 /** Keeps what an agent sent and wrote in one scenario, for `npm run drift`. */

@@ -1,4 +1,4 @@
-import * as semconv from "../../src/telemetry/semconv.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
 import type { PlainAttributes, ReceivedSpan, Receiver } from "../receiver/receiver.ts";
 import { sums } from "./apis/api.ts";
 import type { Served } from "./model-server.ts";

@@ -4,10 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import type { HomeDocument } from "../../src/view/wire/home.ts";
-import type { NoStore } from "../../src/view/wire/responses.ts";
-import type { SessionDocument } from "../../src/view/wire/session.ts";
-import { FLAG, SPAN_KINDS } from "../../src/view/wire/spans.ts";
+import type { NoStore } from "#show/view/wire/api.ts";
+import type { HomeDocument, SessionDocument } from "#show/view/wire/documents.ts";
+import { FLAG, SPAN_KINDS } from "#show/view/wire/spans.ts";
 import { ensureBuilt, PROGRAM, ROOT, until } from "../support/program.ts";
 import { install } from "./install.ts";
 import { Machine } from "./machine.ts";
@@ -170,5 +169,5 @@ const LOOK_MS = 20;
 async function runningSession(get: (path: string) => Promise<Response>): Promise<string | undefined> {
   const home = (await (await get("api/home")).json()) as HomeDocument | NoStore;
   const row = home.kind === "home" ? home.running[0]?.row : undefined;
-  return row === undefined ? undefined : String(new URLSearchParams({ source: row.source, id: row.sessionId }));
+  return row === undefined ? undefined : String(new URLSearchParams({ source: row.source, id: row.session_id }));
 }

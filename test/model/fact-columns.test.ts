@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "vitest";
-import reader from "../../src/agents/claude-code/transcript.ts";
-import { decodePackedFacts, decodeTables, encodeTables } from "../../src/model/fact-columns.ts";
-import { encodeFacts } from "../../src/model/facts.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
+import reader from "#agents/claude-code/transcript.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { decodePackedFacts, decodeTables, encodeTables } from "#core/packed/fact-columns.ts";
+import { encodeFacts } from "#core/packed/facts.ts";
 import { MadeFiles, readAsRows, same } from "../support/both-sinks.ts";
 import { madeSessions } from "../support/claude-lines.ts";
 import fc from "../support/properties.ts";
@@ -88,18 +88,8 @@ describe("tables encoded as one value", () => {
   });
 });
 
-describe("the format of earlier versions", () => {
-  test("a call to which the public prices do not apply is in an unknown tier", () => {
-    const { tier: _, ...call } = CALL;
-    const table = Buffer.from(encoded({ ...call, hasOtherFees: true })).toString("latin1");
-    // Of the same length, so that the columns stay where they are
-    const earlier = Buffer.from(table.replace('"hasOtherFees":', '"noListPrice": '), "latin1");
-    expect(decodeTables(earlier)).toEqual([{ ...call, tier: "unknown" }]);
-  });
-
-  test("facts as JSON are decoded", () => {
-    expect(decodePackedFacts(encodeFacts([PROMPT, CALL, END]))).toEqual([PROMPT, CALL, END]);
-  });
+test("facts as JSON are decoded, as they are stored after names were removed from them", () => {
+  expect(decodePackedFacts(encodeFacts([PROMPT, CALL, END]))).toEqual([PROMPT, CALL, END]);
 });
 
 // --- internal ---

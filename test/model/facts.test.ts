@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { decodeFacts, encodeFacts } from "../../src/model/facts.ts";
-import { TranscriptEntry } from "../../src/model/transcript.ts";
+import { TranscriptEntry } from "#core/model/transcript.ts";
+import { decodeFacts, encodeFacts } from "#core/packed/facts.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fileUriOf, isAbsolutePath, pathOfFileUri } from "../../src/model/file-uri.ts";
+import { fileUriOf, isAbsolutePath, pathOfFileUri } from "#kit/file-uri.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { excessOf, limitsFor } from "../../src/model/json-limits.ts";
-import { withoutLargeValues } from "../../src/model/shrink.ts";
+import { excessOf, limitsFor } from "#kit/json-limits.ts";
+import { withoutLargeValues } from "#kit/shrink.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 

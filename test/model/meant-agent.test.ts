@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { statusline } from "../../src/commands/statusline.ts";
-import { placesOf } from "../../src/config/places.ts";
-import { meantAgent } from "../../src/model/meant-agent.ts";
+import { allAgents } from "#agents/registry.ts";
+import { statusline } from "#commands/statusline.ts";
+import { placesOf } from "#config/places.ts";
+import { meantAgent } from "#core/rules/cards.ts";
 import { contextAt } from "../support/context.ts";
 
 test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { mergeEntries } from "../../src/model/merge.ts";
-import { type EntryOf, TranscriptEntry } from "../../src/model/transcript.ts";
+import { type EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { ENTRIES } from "../support/merging-entries.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { DigestSet } from "../../src/import/digest-set.ts";
-import { digestOf } from "../../src/model/digest.ts";
+import { DigestSet } from "#collect/import/digest-set.ts";
+import { digestOf } from "#kit/digest.ts";
 
 /** Ids in agents' formats: with common prefixes, the same shape, and counters. */
 function* realisticKeys(n: number): Generator<string> {

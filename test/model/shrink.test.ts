@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { shrinkJson } from "../../src/model/shrink.ts";
+import { shrinkJson } from "#kit/shrink.ts";
 import fc from "../support/properties.ts";
 
 const MAX = 12;

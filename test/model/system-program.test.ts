@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { systemProgram } from "../../src/model/system-program.ts";
+import { systemProgram } from "#kit/system-program.ts";
 
 test.each([
   ["Windows is on another disk", { SystemRoot: "D:\\Windows\\" }, "D:\\Windows\\System32\\reg.exe"],

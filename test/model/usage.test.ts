@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isPlain, limitEntry } from "../../src/model/limits.ts";
-import type { EntryOf, TokenUsage } from "../../src/model/transcript.ts";
+import type { EntryOf, TokenUsage } from "#core/model/transcript.ts";
+import { isPlain, limitEntry } from "#core/rules/limits.ts";
 
 describe("usage as servers report it", () => {
   it.each<[string, TokenUsage, TokenUsage | undefined]>([

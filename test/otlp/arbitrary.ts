@@ -1,4 +1,4 @@
-import type { Attributes, MetricPoint, MetricShape, SpanRecord } from "../../src/model/telemetry.ts";
+import type { Attributes, MetricPoint, MetricShape, SpanRecord } from "#core/model/telemetry.ts";
 import fc from "../support/properties.ts";
 
 // Values that OTLP can represent: an int64 has no negative zero, text is well formed

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { estimatedBytes, halves, intoRequests } from "../../src/otlp/batch.ts";
+import { estimatedBytes, halves, intoRequests } from "#send/otlp/deliver.ts";
 import fc from "../support/properties.ts";
 import { spanRecord } from "./records.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { ExportOutcome, OtlpSignalSettings } from "../../src/model/settings.ts";
-import type { MetricPoint, SpanRecord } from "../../src/model/telemetry.ts";
+import type { ExportOutcome, OtlpSignalSettings } from "#core/model/settings.ts";
+import type { MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
 import {
   type Delivery,
   type DeliveryBounds,
@@ -9,8 +9,8 @@ import {
   deliverSpans,
   type Row,
   rejectedOf,
-} from "../../src/otlp/deliver.ts";
-import { createSender } from "../../src/otlp/send.lazy.ts";
+} from "#send/otlp/deliver.ts";
+import { createSender } from "#send/otlp/send.lazy.ts";
 import { type Behaviour, type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
 import fc from "../support/properties.ts";
@@ -135,7 +135,7 @@ describe("a failing backend", () => {
       { maxSpansPerRequest: 1, concurrency: 2 },
       { timeoutMs: 300 },
     );
-    expect(Date.now() - begin).toBeLessThan(3000);
+    expect(Date.now() - begin).toBeLessThan(8_000);
     expect(receiver.requests).toHaveLength(2);
     expect(seqs(deliveries, "kept")).toEqual([100, 101]);
     const reason = `no answer from ${receiver.url}/v1/traces within 300 ms`;
@@ -227,7 +227,7 @@ describe("a long queue", () => {
     const begin = performance.now();
     const bounds = { maxSpansPerRequest: 10, maxSpansPerSecond: 1, maxDeliveryMs: 200 };
     expect((await deliver(rowsOf(100), bounds)).summary).toMatchObject({ sent: 10, stopped: "time" });
-    expect(performance.now() - begin).toBeLessThan(3000);
+    expect(performance.now() - begin).toBeLessThan(8_000);
   });
 });
 

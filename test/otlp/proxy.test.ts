@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { ExportOutcome, OtlpSignalSettings } from "../../src/model/settings.ts";
-import { createSender } from "../../src/otlp/send.lazy.ts";
+import type { ExportOutcome, OtlpSignalSettings } from "#core/model/settings.ts";
+import { createSender } from "#send/otlp/send.lazy.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { useCertificates } from "../support/certificates.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { OtlpSignalSettings } from "../../src/model/settings.ts";
-import { failureWithoutError, networkFailure } from "../../src/network/network-reason.ts";
-import { shownUrl } from "../../src/network/shown-url.ts";
-import { withoutSecrets } from "../../src/otlp/secrets.ts";
+import type { OtlpSignalSettings } from "#core/model/settings.ts";
+import { failureWithoutError, networkFailure } from "#send/network/network-reason.ts";
+import { shownUrl } from "#send/network/shown-url.ts";
+import { withoutSecrets } from "#send/otlp/response.ts";
 import fc from "../support/properties.ts";
 
 const URL_SHOWN = "https://collector.example:4318/v1/traces";

@@ -1,4 +1,4 @@
-import type { MetricPoint, MetricShape, SpanRecord } from "../../src/model/telemetry.ts";
+import type { MetricPoint, MetricShape, SpanRecord } from "#core/model/telemetry.ts";
 
 const TRACE_ID = "5b8efff798038103d269b633813fc60c";
 

@@ -1,8 +1,8 @@
 // Every field of every record, sent in a real request and decoded by the receiver.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Attributes, MetricPoint, SpanRecord } from "../../src/model/telemetry.ts";
-import { createSender, type Sender } from "../../src/otlp/send.lazy.ts";
+import type { Attributes, MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
+import { createSender, type Sender } from "#send/otlp/send.lazy.ts";
 import { startGrpcReceiver } from "../receiver/grpc-receiver.ts";
 import {
   type PlainAttributes,

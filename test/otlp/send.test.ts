@@ -1,8 +1,8 @@
 import { createServer as createTcpServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { ExportOutcome, OtlpSignalSettings } from "../../src/model/settings.ts";
-import { createSender } from "../../src/otlp/send.lazy.ts";
+import type { ExportOutcome, OtlpSignalSettings } from "#core/model/settings.ts";
+import { createSender } from "#send/otlp/send.lazy.ts";
 import { type Receiver, type Reply, startReceiver } from "../receiver/receiver.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
 import { spanRecord, sumPoint } from "./records.ts";

@@ -1,9 +1,14 @@
 import { describe, expect, test } from "vitest";
-import type { ExportOutcome } from "../../src/model/settings.ts";
-import type { MetricPoint, SpanRecord } from "../../src/model/telemetry.ts";
-import { estimatedBytes } from "../../src/otlp/batch.ts";
-import { type Delivery, type DeliveryBounds, deliverMetrics, deliverSpans } from "../../src/otlp/deliver.ts";
-import { mayBeTooLarge } from "../../src/otlp/tally.ts";
+import type { ExportOutcome } from "#core/model/settings.ts";
+import type { MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
+import {
+  type Delivery,
+  type DeliveryBounds,
+  deliverMetrics,
+  deliverSpans,
+  estimatedBytes,
+} from "#send/otlp/deliver.ts";
+import { mayBeTooLarge } from "#send/otlp/tally.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { spanRecord, sumPoint } from "./records.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toHrTime } from "../../src/otlp/time.ts";
+import { toHrTime } from "#send/otlp/readable.ts";
 import fc from "../support/properties.ts";
 
 test.each([

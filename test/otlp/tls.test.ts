@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import type { ExportOutcome, OtlpSignalSettings } from "../../src/model/settings.ts";
-import { createSender } from "../../src/otlp/send.lazy.ts";
+import type { ExportOutcome, OtlpSignalSettings } from "#core/model/settings.ts";
+import { createSender } from "#send/otlp/send.lazy.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { useCertificates } from "../support/certificates.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";

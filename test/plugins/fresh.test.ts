@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { isOurCommand } from "#agents/shared/settings/settings.ts";
 import { generatedFiles } from "../../plugins/src/index.ts";
-import { isOurCommand } from "../../src/agents/shared/settings/settings.ts";
 import { ROOT } from "../support/program.ts";
 
 const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };

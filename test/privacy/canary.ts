@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { preview } from "../../src/commands/preview.ts";
-import { sessions } from "../../src/commands/sessions.ts";
-import { show } from "../../src/commands/show.ts";
-import { status } from "../../src/commands/status.ts";
-import type { CaptureLevel } from "../../src/model/capture.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { preview } from "#commands/preview.ts";
+import { sessions } from "#commands/sessions.ts";
+import { show } from "#commands/show.ts";
+import { status } from "#commands/status.ts";
+import type { CaptureLevel } from "#core/model/capture.ts";
+import { openDatabase } from "#store/database.ts";
 import type { Receiver } from "../receiver/receiver.ts";
 import { contextAt } from "../support/context.ts";
 import { CASES, Replay } from "../support/replay.ts";

@@ -2,12 +2,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { MAX_ATTRIBUTES, MAX_VALUE_CHARACTERS, projectSettingsIn } from "../../src/config/project.ts";
-import { PROJECT_FILE } from "../../src/config/project-files.ts";
-import { SETTINGS, targetOf } from "../../src/config/settings.ts";
-import { CAPTURE_LEVELS } from "../../src/model/capture.ts";
-import { MAX_SCANNED } from "../../src/privacy/redact.ts";
-import { EMAIL_RULE, HOME_RULES, SECRET_RULES } from "../../src/privacy/rules.ts";
+import { MAX_ATTRIBUTES, MAX_VALUE_CHARACTERS, PROJECT_FILE, projectSettingsIn } from "#config/project.ts";
+import { SETTINGS, targetOf } from "#config/settings.ts";
+import { CAPTURE_LEVELS } from "#core/model/capture.ts";
+import { MAX_SCANNED } from "#core/privacy/redact.ts";
+import { EMAIL_RULE, HOME_RULES, SECRET_RULES } from "#core/privacy/rules.ts";
 import { ROOT } from "../support/replay.ts";
 
 const text = readFileSync(join(ROOT, "docs", "privacy.md"), "utf8");

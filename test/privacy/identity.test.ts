@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { userAttributes } from "../../src/privacy/identity.ts";
-import { currentUser } from "../../src/repository/person.ts";
+import { currentUser } from "#config/repository/user-settings.ts";
+import { userAttributes } from "#core/privacy/identity.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { Replay } from "../support/replay.ts";
 

@@ -1,9 +1,9 @@
 // Redaction takes time in proportion to the length of any text: every rule has the form that guarantees it, and texts that are made from
 // the rules themselves to be slow are not.
 import { describe, expect, test } from "vitest";
-import { redactorOf } from "../../src/privacy/redact.ts";
-import { EMAIL_RULE, HOME_RULES, type Rule, SECRET_RULES } from "../../src/privacy/rules.ts";
-import { compile, reachOf, searchFor } from "../../src/privacy/search.ts";
+import { redactorOf } from "#core/privacy/redact.ts";
+import { EMAIL_RULE, HOME_RULES, type Rule, SECRET_RULES } from "#core/privacy/rules.ts";
+import { compile, reachOf, searchFor } from "#core/privacy/search.ts";
 import { IS_WHOLE } from "../support/whole.ts";
 import { type Part, parsed, samplesOf } from "./patterns.ts";
 import { ADVERSARIES, FAMILIES, newSeed, SETTINGS_OF_A_SECRET } from "./secrets.ts";

@@ -1,12 +1,13 @@
 // Names are sent at `metadata`, the default: of models, tools, servers, subagents, repositories. They carry no user and no account.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { parseOwnPrices } from "../../src/config/own-prices.lazy.ts";
-import { type OwnPrices, ownListOf } from "../../src/model/own-prices.ts";
-import { nameRedactor } from "../../src/privacy/names.ts";
-import { protectionOf } from "../../src/privacy/protection.ts";
-import { redact } from "../../src/privacy/redact.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { packedFacts } from "../../src/store/packed.ts";
+import { parseOwnPrices } from "#config/own-prices.lazy.ts";
+import type { OwnPrices } from "#core/model/price-list.ts";
+import { nameRedactor } from "#core/privacy/names.ts";
+import { protectionOf } from "#core/privacy/protection.ts";
+import { redact } from "#core/privacy/redact.ts";
+import { ownListOf } from "#core/rules/price.ts";
+import { openDatabase } from "#store/database.ts";
+import { packedFacts } from "#store/packed.ts";
 import { importInto } from "../import/run.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { Replay } from "../support/replay.ts";
@@ -43,7 +44,7 @@ describe("a name loses whose it is", () => {
     ["\\\\server\\Users\\joe.smith\\tool", "tool"],
     ["/mnt/c/Users/joe.smith/tool", "tool"],
     ["/var/home/joe.smith/tool", "tool"],
-    // As earlier versions stored it
+    // Redacted already
     ["/home/[redacted:user]/bin/tool", "tool"],
     ["~joe.smith/bin/tool", "~[redacted:user]/bin/tool"],
     ["mcp__joe.smith@corp.example__mail_to_anna", "[redacted:email]"],
@@ -87,7 +88,7 @@ describe("a name loses whose it is", () => {
     for (const unit of ["/home/a", "~a", "-Users-", "arn:aws:bedrock:", "1234-", "C:\\Users\\", "projects/1", "/a"]) {
       const startedMs = performance.now();
       clean(unit.repeat(100_000 / unit.length));
-      expect(performance.now() - startedMs, unit).toBeLessThan(5_000);
+      expect(performance.now() - startedMs, unit).toBeLessThan(30_000);
     }
   });
 });

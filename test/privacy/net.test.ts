@@ -1,6 +1,6 @@
 // The second check: a secret that an earlier station missed is not stored and not sent.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { openDatabase } from "../../src/store/database.ts";
+import { openDatabase } from "#store/database.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { lintSource } from "@secretlint/core";
 import { creator } from "@secretlint/secretlint-rule-preset-recommend";
 import { expect, test } from "vitest";
-import { redact } from "../../src/privacy/redact.ts";
+import { redact } from "#core/privacy/redact.ts";
 import { FAMILIES, newSeed, randomText, SETTINGS_OF_A_SECRET } from "./secrets.ts";
 
 const seed = newSeed();

@@ -3,11 +3,11 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { PROJECT_FILE } from "../../src/config/project-files.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { writeMeta } from "../../src/store/meta.ts";
-import { packedFacts } from "../../src/store/packed.ts";
-import { settledSums, settledTools } from "../../src/store/queries.ts";
+import { PROJECT_FILE } from "#config/project.ts";
+import { openDatabase } from "#store/database.ts";
+import { writeMeta } from "#store/meta.ts";
+import { packedFacts } from "#store/packed.ts";
+import { settledSums, settledTools } from "#store/queries.ts";
 import { importInto } from "../import/run.ts";
 import { clockAt } from "../support/clock.ts";
 import { Replay } from "../support/replay.ts";
@@ -121,7 +121,7 @@ describe("the user's own level", () => {
     expect(figures()).toEqual(before);
   });
 
-  test("names that an earlier version stored at none are removed, and again after each change to none", async () => {
+  test("names that were stored at none are removed, and again after each change to none", async () => {
     replay = new Replay("claude-code", "mcp");
     await importInto(replay, "claude-code");
     const db = openDatabase(replay.places.storePath);

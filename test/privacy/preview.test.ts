@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { preview } from "../../src/commands/preview.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { VERSION } from "../../src/version.ts";
+import { preview } from "#commands/preview.ts";
+import { VERSION } from "#kit/version.ts";
+import { openDatabase } from "#store/database.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { contextAt } from "../support/context.ts";
 import { PLATFORM, Replay } from "../support/replay.ts";

@@ -2,8 +2,8 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlink
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { checkOwner, closeFiles, StateError } from "../../src/config/file-owner.ts";
-import { exposedFiles } from "../../src/health/doctor/exposed-files.ts";
+import { exposedFiles } from "#check/health/facts/tried.ts";
+import { checkOwner, closeFiles, StateError } from "#config/file-owner.ts";
 import { contextAt } from "../support/context.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 

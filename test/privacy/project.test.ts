@@ -7,13 +7,13 @@ import {
   MAX_ATTRIBUTES,
   MAX_VALUE_CHARACTERS,
   NO_PROJECT_SETTINGS,
+  PROJECT_FILE,
   projectSettingsIn,
   readProjectSettings,
-} from "../../src/config/project.ts";
-import { PROJECT_FILE } from "../../src/config/project-files.ts";
-import { CAPTURE_LEVELS } from "../../src/model/capture.ts";
-import type { DrainOptions } from "../../src/pipeline.ts";
-import { openDatabase } from "../../src/store/database.ts";
+} from "#config/project.ts";
+import { CAPTURE_LEVELS } from "#core/model/capture.ts";
+import type { DrainOptions } from "#pipeline.ts";
+import { openDatabase } from "#store/database.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 import fc from "../support/properties.ts";

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { redact } from "../../src/privacy/redact.ts";
+import { redact } from "#core/privacy/redact.ts";
 import { ROOT } from "../support/replay.ts";
 import { FORMS } from "./forms.ts";
 import { falsePositives, recall, recallText } from "./recall.ts";
@@ -33,7 +33,7 @@ test("code and documentation stay readable: fewer than ten lines in a million ch
   for (const folder of ["src", "docs", "scripts"]) {
     for (const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })) {
       // The rules are full of what they find
-      if (!/\.(?:tsx?|md|mjs)$/.test(name) || name.startsWith("privacy")) continue;
+      if (!/\.(?:tsx?|md|mjs)$/.test(name) || name.startsWith(join("core", "privacy"))) continue;
       const text = readFileSync(join(ROOT, folder, name), "utf8");
       const after = new Set(redact(text).split("\n"));
       characters += text.length;

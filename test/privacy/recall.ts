@@ -1,4 +1,4 @@
-import { redact } from "../../src/privacy/redact.ts";
+import { redact } from "#core/privacy/redact.ts";
 import { FORMS, ORDINARY } from "./forms.ts";
 import { samplesOf } from "./patterns.ts";
 import { randomText } from "./secrets.ts";

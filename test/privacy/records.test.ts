@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { MetricPoint, SpanRecord } from "../../src/model/telemetry.ts";
-import { redactCounted, redactNames, redactPoint, redactSpan } from "../../src/privacy/records.ts";
+import type { MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
+import { redactCounted, redactNames, redactPoint, redactSpan } from "#core/privacy/records.ts";
 
 /** Replaces the rules: this tests where redaction is applied. */
 const redact = (text: string): string => text.replaceAll("s3cret", "[redacted]");

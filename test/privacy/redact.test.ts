@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { truncateContent } from "../../src/capture/truncate-content.ts";
-import { MAX_SCANNED, redact, redactorOf } from "../../src/privacy/redact.ts";
+import { MAX_SCANNED, redact, redactorOf } from "#core/privacy/redact.ts";
+import { truncateContent } from "#store/capture/content.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { FAMILIES, newSeed, randomText, SETTINGS_OF_A_SECRET } from "./secrets.ts";

@@ -13,8 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readRecordedVariables, recordVariables } from "../../src/config/recorded-variables.ts";
-import { namedByRepositories, ownVariablesIn } from "../../src/config/repository-variables.ts";
+import { namedByRepositories, ownVariablesIn, readRecordedVariables, recordVariables } from "#config/variables.ts";
 
 const ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const THEIRS = "https://theirs.example.org";

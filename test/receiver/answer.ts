@@ -1,5 +1,5 @@
 import { create, type DescMessage, type MessageShape, toBinary, toJsonString } from "@bufbuild/protobuf";
-import type { OtlpSignal } from "../../src/model/settings.ts";
+import type { OtlpSignal } from "#core/model/settings.ts";
 import type { Encoding } from "./decode.ts";
 import { RpcStatusSchema } from "./proto/common.ts";
 import { MetricsResponseSchema } from "./proto/metrics.ts";

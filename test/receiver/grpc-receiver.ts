@@ -7,7 +7,7 @@ import {
   type ServiceDefinition,
   type sendUnaryData,
 } from "@grpc/grpc-js";
-import type { OtlpSignal } from "../../src/model/settings.ts";
+import type { OtlpSignal } from "#core/model/settings.ts";
 import { successBody } from "./answer.ts";
 import { decodePoints, decodeSpans } from "./decode.ts";
 import { collect, latestPoints, type Receiver, type ReceiverOptions, type Records } from "./receiver.ts";

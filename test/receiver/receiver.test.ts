@@ -2,8 +2,8 @@ import { request } from "node:http";
 import { gzipSync } from "node:zlib";
 import { JsonTraceSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { scopeOf, toReadableSpans } from "../../src/otlp/readable.ts";
-import { resourcesOver } from "../../src/otlp/resource.ts";
+import { scopeOf, toReadableSpans } from "#send/otlp/readable.ts";
+import { resourcesOver } from "#send/otlp/resource.ts";
 import { spanRecord } from "../otlp/records.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 

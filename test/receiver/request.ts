@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import type { OtlpSignal } from "../../src/model/settings.ts";
+import type { OtlpSignal } from "#core/model/settings.ts";
 import { CONTENT_TYPES } from "./answer.ts";
 import {
   DecodeError,

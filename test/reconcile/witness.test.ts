@@ -1,11 +1,11 @@
 // The second witness of `reconcile`: usage in the files that no call explains, found without the agent's reader.
 import { afterEach, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import type { TranscriptFile } from "../../src/model/agent.ts";
-import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
-import { mergeEntries } from "../../src/model/merge.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
-import { unexplainedUsage } from "../../src/reconcile/witness.ts";
+import { allAgents } from "#agents/registry.ts";
+import { unexplainedUsage } from "#check/reconcile/witness.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptFile } from "#core/model/transcript-reader.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { type RecordedHome, recordedCases, recordedHome } from "../import/home.ts";
 import { locateAll } from "../support/located.ts";
 import { appendLine, LINE, PLANTED, UNKNOWN, USAGE } from "../support/planted-usage.ts";

@@ -1,7 +1,7 @@
 // What `enable` says of an agent whose hook settings the user edits
 import { expect, test } from "vitest";
-import { allAgents, findAgent } from "../../src/agents/registry.ts";
-import { namedAgents } from "../../src/registration/settings-edit.ts";
+import { allAgents, findAgent } from "#agents/registry.ts";
+import { namedAgents } from "#setup/registration/settings.ts";
 
 const agents = { list: allAgents, find: findAgent };
 

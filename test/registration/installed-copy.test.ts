@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { placesOf } from "../../src/config/places.ts";
-import { installCopy, isCopy, isPackage, programIn, versionOf } from "../../src/registration/installed-copy.ts";
-import { copiesIn } from "../../src/registration/old-copies.ts";
-import { VERSION } from "../../src/version.ts";
+import { placesOf } from "#config/places.ts";
+import { VERSION } from "#kit/version.ts";
+import { installCopy, isCopy, isPackage, programIn, versionOf } from "#setup/registration/installed-copy.ts";
+import { copiesIn } from "#setup/registration/old-copies.ts";
 import { contextAt } from "../support/context.ts";
 import { ROOT } from "../support/program.ts";
 import { removeFolder } from "../support/remove.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { sharedWindowsCommand, windowsLine } from "../../src/agents/shared/settings/windows-line.ts";
-import { startsNodeByName } from "../../src/registration/lines-in-settings.ts";
+import { sharedWindowsCommand, windowsLine } from "#agents/shared/settings/windows-line.ts";
+import { startsNodeByName } from "#setup/registration/lines-in-settings.ts";
 
 const WORDS = ["--source", "claude-code", "--drain", "yes"];
 const HOOK = "C:\\Users\\dev\\AppData\\Local\\openhook-otel\\hook.cjs";

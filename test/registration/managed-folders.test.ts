@@ -7,7 +7,7 @@ import {
   missingFolders,
   recordFolders,
   removeMadeFolders,
-} from "../../src/registration/managed-folders.ts";
+} from "#setup/registration/managed-folders.ts";
 import fc from "../support/properties.ts";
 import { removeFolder } from "../support/remove.ts";
 import { runs } from "../support/whole.ts";

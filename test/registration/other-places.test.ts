@@ -2,12 +2,12 @@ import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { placesOf } from "../../src/config/places.ts";
-import type { Context } from "../../src/context.ts";
-import type { SettingsText } from "../../src/model/agent.ts";
-import { hookCommandOf } from "../../src/registration/hook-program.ts";
-import { installerHere, otherPlacesText } from "../../src/registration/other-places.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { Context } from "#config/context.ts";
+import { placesOf } from "#config/places.ts";
+import type { SettingsText } from "#core/model/installer.ts";
+import { hookCommandOf } from "#setup/registration/hook-program.ts";
+import { installerHere, otherPlacesText } from "#setup/registration/other-places.ts";
 import { contextAt } from "../support/context.ts";
 
 // A container with the settings of its host, and a hook program in another place

@@ -3,9 +3,9 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { placesOf } from "../../src/config/places.ts";
-import { ensurePrivateState } from "../../src/drain/private-state.ts";
-import { refuseSudo } from "../../src/registration/sudo.ts";
+import { ensurePrivateState } from "#collect/drain/open.ts";
+import { placesOf } from "#config/places.ts";
+import { refuseSudo } from "#setup/registration/sudo.ts";
 import { ensureBuilt, Machine, PROGRAM } from "../support/program.ts";
 
 let home: string;

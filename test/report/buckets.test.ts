@@ -6,8 +6,8 @@ import {
   mondayOf,
   startOfBucket,
   startOfDay,
-} from "../../src/report/buckets.ts";
-import { TIME_UNITS } from "../../src/report/dimensions.ts";
+} from "#show/report/buckets.ts";
+import { TIME_UNITS } from "#show/report/query.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 

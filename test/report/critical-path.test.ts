@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { criticalPath, type Work } from "../../src/report/critical-path.ts";
+import { criticalPath, type Work } from "#show/report/critical-path.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 

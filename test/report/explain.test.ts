@@ -1,17 +1,16 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { NO_CALLS, sumOfCalls } from "../../src/model/call-sums.ts";
-import type { ModelCall } from "../../src/model/model-call.ts";
-import type { ToolCall } from "../../src/model/session.ts";
-import { type Explanation, explain } from "../../src/report/explain.ts";
-import { moneySpent, placedCalls, turnFinder, turnNumbers } from "../../src/report/explain-money.ts";
-import { timeSpent } from "../../src/report/explain-time.ts";
-import { findingsOf } from "../../src/report/findings.ts";
-import { type SessionView, viewOf } from "../../src/report/session-view.ts";
-import { TIME_PARTS } from "../../src/report/time-parts.ts";
-import { spanSettings } from "../../src/sessions/span-settings.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { recentSessions } from "../../src/store/queries.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { ModelCall } from "#core/model/model-call.ts";
+import type { ToolCall } from "#core/model/session.ts";
+import { NO_CALLS, sumOfCalls } from "#core/rules/call-sums.ts";
+import { type Explanation, explain } from "#show/report/explain.ts";
+import { moneySpent, placedCalls, turnFinder, turnNumbers } from "#show/report/explain-money.ts";
+import { TIME_PARTS, timeSpent } from "#show/report/explain-time.ts";
+import { findingsOf } from "#show/report/findings.ts";
+import { type SessionView, viewOf } from "#show/report/session-view.ts";
+import { openDatabase } from "#store/database.ts";
+import { recentSessions } from "#store/queries.ts";
+import { spanSettings } from "#store/sessions/span-settings.ts";
 import { importInto } from "../import/run.ts";
 import { clockAt } from "../support/clock.ts";
 import fc from "../support/properties.ts";
@@ -112,7 +111,7 @@ describe("exact results for recordings", () => {
       tools: [{ name: "Bash", toolMs: 125, heldMs: 7862 }],
       measuredTools: 1,
     });
-    expect(found?.money.turns.map(({ of, sums }) => [of, sums.modelCalls, sums.costNanoUsd])).toEqual([
+    expect(found?.money.turns.map(({ part, sums }) => [part, sums.modelCalls, sums.costNanoUsd])).toEqual([
       [1, 2, 24_144_000],
       [2, 1, 2_190_000],
     ]);
@@ -160,7 +159,7 @@ describe("exact results for recordings", () => {
     const all = await recorded("claude-code", "mcp");
     const found = all.find(({ money }) => money.mcpServers.length > 0);
     const [server] = found?.money.mcpServers ?? [];
-    const own = found?.money.causes.filter(({ of }) => of.kind === "tool" && of.mcpServer === server?.of) ?? [];
+    const own = found?.money.causes.filter(({ part }) => part.kind === "tool" && part.mcpServer === server?.part) ?? [];
     expect(server?.sums.modelCalls).toBeGreaterThan(0);
     expect(own.reduce((sum, { sums }) => sum + (sums.costNanoUsd ?? 0), 0)).toBe(server?.sums.costNanoUsd);
   });
@@ -309,7 +308,7 @@ describe("synthetic sessions", () => {
       [2, "other", ""],
     ]);
     expect(moneySpent(view, placed(view)).mcpServers).toMatchObject([
-      { of: "files", sums: { modelCalls: 1, input: 100 } },
+      { part: "files", sums: { modelCalls: 1, input: 100 } },
     ]);
   });
 

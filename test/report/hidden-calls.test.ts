@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { show } from "../../src/commands/show.ts";
+import { show } from "#commands/show.ts";
 import { contextAt } from "../support/context.ts";
 import { CASES, Replay } from "../support/replay.ts";
 import type { Expected } from "../support/summary.ts";

@@ -1,20 +1,20 @@
 // Wherever a cost is missing: why, and what to do. The same in every view.
 import { afterEach, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { blocksOf } from "../../src/report/blocks/blocks.ts";
-import { explain } from "../../src/report/explain.ts";
-import { noPriceNotesOf } from "../../src/report/no-price.ts";
-import { questionOf } from "../../src/report/question.ts";
-import { viewOf } from "../../src/report/session-view.ts";
-import { sessionLines } from "../../src/report/text/session.ts";
-import { notesOf } from "../../src/report/text/usage-notes.ts";
-import { unknownsOf } from "../../src/report/unknowns.ts";
-import { usageReport } from "../../src/report/usage-report.ts";
-import { recentSessions } from "../../src/store/queries.ts";
-import { readStore } from "../../src/store/read-only.ts";
-import { cachedFilterValues } from "../../src/view/data/filter-values.ts";
-import { homeOver } from "../../src/view/data/home.ts";
-import { usageOver } from "../../src/view/data/usage.ts";
+import { allAgents } from "#agents/registry.ts";
+import { blocksOf } from "#show/report/blocks/blocks.ts";
+import { explain } from "#show/report/explain.ts";
+import { unknownsOf } from "#show/report/findings.ts";
+import { noPriceNotesOf } from "#show/report/prices.ts";
+import { questionOf } from "#show/report/question.ts";
+import { viewOf } from "#show/report/session-view.ts";
+import { sessionLines } from "#show/report/text/session.ts";
+import { notesOf } from "#show/report/text/usage-notes.ts";
+import { usageReport } from "#show/report/usage-report.ts";
+import { cachedFilterValues } from "#show/view/data/filter-values.ts";
+import { homeOver } from "#show/view/data/home.ts";
+import { usageOver } from "#show/view/data/usage.ts";
+import { recentSessions } from "#store/queries.ts";
+import { readStore } from "#store/read-only.ts";
 import { importInto } from "../import/run.ts";
 import { Replay } from "../support/replay.ts";
 
@@ -93,7 +93,7 @@ test("with prices for all calls there is nothing to say", async () => {
     expect(lines.join("\n"), name).not.toMatch(/price unknown|to add prices/);
 });
 
-test("a call that reported no tokens is not said to lack a price, even if an earlier version stored it without a reason", () => {
+test("a call that reported no tokens is not said to lack a price, even if it has no reason", () => {
   const call = { key: "k", model: "acme-large-1", startMs: 1, endMs: 2, complete: true };
   expect(noPriceNotesOf([{ call }, { call: { ...call, usage: { output: 1 } } }])).toEqual([]);
   expect(noPriceNotesOf([{ call: { ...call, usage: { input: 1, output: 1 } } }])[0]).toMatch(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Repository } from "../../src/model/session.ts";
-import { repositoryNames } from "../../src/report/repositories.ts";
+import type { Repository } from "#core/model/session.ts";
+import { repositoryNames } from "#show/report/repositories.ts";
 
 const of = (url: string): Repository => ({ name: /([^/]+?)(\.git)?\/?$/.exec(url)?.[1] ?? "", url });
 const [acme, beta, shop] = [

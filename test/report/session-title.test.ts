@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import type { Segment } from "../../src/model/session.ts";
-import { endOfSegment } from "../../src/report/session-end.ts";
-import { summarise } from "../../src/report/session-summary.ts";
-import { titleOf, titleText } from "../../src/report/session-title.ts";
-import { recentSessions } from "../../src/store/queries.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { Segment } from "#core/model/session.ts";
+import { endOfSegment } from "#show/report/session-end.ts";
+import { summarise } from "#show/report/session-summary.ts";
+import { titleOf, titleText } from "#show/report/titles.ts";
+import { recentSessions } from "#store/queries.ts";
+import { readStore } from "#store/read-only.ts";
 import { importInto } from "../import/run.ts";
 import { Replay } from "../support/replay.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toolTitle } from "../../src/report/tool-title.ts";
+import { toolTitle } from "#show/report/titles.ts";
 
 test.each([
   ["mcp__tracker__find_issue", undefined, "tracker: find_issue"],

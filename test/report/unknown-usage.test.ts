@@ -2,15 +2,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { report } from "../../src/commands/report.ts";
-import { sessions } from "../../src/commands/sessions.ts";
-import { show } from "../../src/commands/show.ts";
-import { formatEnd, formatHead } from "../../src/intake/inbox-file.ts";
-import { summarise } from "../../src/report/session-summary.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { recentSessions } from "../../src/store/queries.ts";
-import { toRow } from "../../src/view/data/rows.ts";
+import { allAgents } from "#agents/registry.ts";
+import { formatEnd, formatHead } from "#collect/intake/inbox-file.ts";
+import { report } from "#commands/report.ts";
+import { sessions } from "#commands/sessions.ts";
+import { show } from "#commands/show.ts";
+import { summarise } from "#show/report/session-summary.ts";
+import { toRow } from "#show/view/data/rows.ts";
+import { openDatabase } from "#store/database.ts";
+import { recentSessions } from "#store/queries.ts";
 import { contextAt } from "../support/context.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 
@@ -105,7 +105,7 @@ describe.each(CASES)("%s", (_, source, payloads) => {
       toRow(db, { agents, idle: { nowMs: Date.now(), idleTimeoutMs: 1_800_000 } }, summarise(db, stored, { agents })),
     )[0];
     db.close();
-    expect(row?.sums).toMatchObject({ modelCalls: null, input: null, output: null, costNanoUsd: null });
+    expect(row?.totals).toMatchObject({ model_calls: null, input: null, output: null, cost_usd: null });
   });
 
   test("spans and counters have no 0 for it", async () => {

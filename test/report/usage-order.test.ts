@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { sumOfCalls } from "../../src/model/call-sums.ts";
-import { inReadingOrder } from "../../src/report/text/usage-order.ts";
-import type { UsageRow } from "../../src/report/usage-row.ts";
+import { sumOfCalls } from "#core/rules/call-sums.ts";
+import { inReadingOrder } from "#show/report/text/usage-keys.ts";
+import type { UsageRow } from "#show/report/usage-rows.ts";
 
 const row = (repository: string, week: string, costNanoUsd: number): UsageRow => ({
   key: { repository, week },

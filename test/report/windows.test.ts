@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type RateLimit, WINDOW_MS } from "../../src/model/rate-limit.ts";
-import { type LimitWindow, reportedWindows, windowsOf } from "../../src/report/blocks/windows.ts";
+import { type RateLimit, WINDOW_MS } from "#core/model/rate-limit.ts";
+import { type LimitWindow, reportedWindows, windowsOf } from "#show/report/blocks/windows.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { parseGitConfig } from "../../src/repository/git-config.ts";
+import { parseGitConfig } from "#config/repository/git-config.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 

@@ -13,8 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readRepository } from "../../src/repository/read.ts";
-import { nameOf, withoutCredentials } from "../../src/repository/remote.ts";
+import { nameOf, readRepository, withoutCredentials } from "#config/repository/read.ts";
 
 /** A home without settings. */
 const HOME = "/home/dev/nowhere";

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readRepository } from "../../src/repository/read.ts";
-import { systemGitConfig } from "../../src/repository/user-settings.ts";
+import { readRepository } from "#config/repository/read.ts";
+import { systemGitConfig } from "#config/repository/user-settings.ts";
 
 // One repository has one address, however its user names it
 

@@ -1,9 +1,10 @@
 // A call is identified by the agent that made it, and its id, tool and input: agents of one session can make equal calls.
 
 import { expect, test } from "vitest";
-import { type Event, extrasOf } from "../../src/model/event.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
-import { pairTools } from "../../src/session/pair.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+import { pairTools } from "#core/session/pair.ts";
 import fc from "../support/properties.ts";
 import { NOON_MS, namelessEnd, namelessStart, resulted, toolEnded, toolStarted, used } from "./events.ts";
 

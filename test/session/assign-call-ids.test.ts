@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Event, Extras } from "../../src/model/event.ts";
-import type { SettledCall } from "../../src/model/session.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
-import { assignCallIds, withoutGivenId } from "../../src/session/assign-call-ids.ts";
-import { type PairedTool, pairTools } from "../../src/session/pair.ts";
+import type { Event, Extras } from "#core/model/event-schema.ts";
+import type { SettledCall } from "#core/model/session.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { assignCallIds, withoutGivenId } from "#core/session/assign-call-ids.ts";
+import { type PairedTool, pairTools } from "#core/session/pair.ts";
 import fc from "../support/properties.ts";
 import {
   batch,

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { type Event, extrasOf } from "../../src/model/event.ts";
-import { NOTHING_SETTLED, type Session, type SessionContext, type SessionInput } from "../../src/model/session.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
-import { buildSession } from "../../src/session/build.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import { NOTHING_SETTLED, type Session, type SessionContext, type SessionInput } from "#core/model/session.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+import { buildSession } from "#core/session/build.ts";
 import fc from "../support/properties.ts";
 import {
   batch,

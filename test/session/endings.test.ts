@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readStore } from "../../src/store/read-only.ts";
-import { segmentsOf } from "../../src/store/segments.ts";
+import { readStore } from "#store/read-only.ts";
+import { segmentsOf } from "#store/segments.ts";
 import { ACME, InboxFixture } from "../support/inbox-fixture.ts";
 import { ROOT } from "../support/program.ts";
 import { countersAndRows, summaryOf } from "../support/summary.ts";

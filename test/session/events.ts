@@ -1,5 +1,5 @@
-import type { Event, Extras } from "../../src/model/event.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
+import type { Event, Extras } from "#core/model/event-schema.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
 
 /** Noon of a day; the other times of a test are relative to it. */
 export const NOON_MS = Date.UTC(2026, 9, 5, 12);

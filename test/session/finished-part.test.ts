@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Event } from "../../src/model/event.ts";
-import { NOTHING_SETTLED, type PartLimits, type Session, type SessionContext } from "../../src/model/session.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
-import { buildSession } from "../../src/session/build.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import { NOTHING_SETTLED, type PartLimits, type Session, type SessionContext } from "#core/model/session.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { buildSession } from "#core/session/build.ts";
 import { batch, NOON_MS, prompted, resulted, subagentStarted, toolEnded, toolStarted } from "./events.ts";
 
 const LIMITS: PartLimits = { openCalls: 10, keptCalls: 3, lateFactsMs: 2_000 };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { SettledTurn } from "../../src/model/session.ts";
-import { idleEndReason } from "../../src/session/idle-end-reason.ts";
+import type { SettledTurn } from "#core/model/session.ts";
+import { idleEndReason } from "#core/session/idle-end-reason.ts";
 
 const turn = (state: SettledTurn["state"], startMs: number, endMs: number, segment = 0): SettledTurn => ({
   ...{ state, startMs, endMs, segment },

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { NOTHING_SETTLED, type SessionContext, type SettledTurn } from "../../src/model/session.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
-import { withLatePrompts } from "../../src/session/late-prompts.ts";
-import { joinPrompts } from "../../src/session/prompts.ts";
+import { NOTHING_SETTLED, type SessionContext, type SettledTurn } from "#core/model/session.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { joinPrompts, withLatePrompts } from "#core/session/prompts.ts";
 import { NOON_MS, prompted } from "./events.ts";
 
 const SECOND = 1_000;
@@ -40,7 +39,7 @@ describe("a turn that only hooks reported", () => {
   test("takes the key of its transcript line, and so do its subagents", () => {
     const late = withLatePrompts(context, [], [written("line-1", SECOND)]);
     expect([...late.turns.keys()]).toEqual(["line-1"]);
-    expect(late.turns.get("line-1")).toMatchObject({ renamed: true, parts: 1 });
+    expect(late.turns.get("line-1")).toMatchObject({ parts: 1 });
     expect(late.turns.get("line-1")?.hookOnly).toBeUndefined();
     expect([...late.subagents].map(([id, { turnKey }]) => [id, turnKey])).toEqual([
       ["a1", "line-1"],

@@ -1,6 +1,6 @@
 // An agent is killed in a tool and resumed hours later. The next process writes a result for the open call.
 import { expect, test } from "vitest";
-import { buildSession } from "../../src/session/build.ts";
+import { buildSession } from "#core/session/build.ts";
 import { inputOf, merged, recordedSessions } from "./recorded.ts";
 
 const HOURS_MS = 14 * 3_600_000;

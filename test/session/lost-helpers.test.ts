@@ -1,9 +1,9 @@
 // A transcript that ends in the call of a helper has one lost call for it, unless the helper itself reported its calls.
 import { expect, test } from "vitest";
-import { lostCallKey } from "../../src/model/lost-calls.ts";
-import { NOTHING_SETTLED } from "../../src/model/session.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
-import { assign } from "../../src/session/assign.ts";
+import { NOTHING_SETTLED } from "#core/model/session.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { lostCallKey } from "#core/rules/calls.ts";
+import { assign } from "#core/session/assign.ts";
 
 const CALLS = ["call_a", "call_b"];
 const prompt: TranscriptEntry = { kind: "prompt", key: "prompt:1", promptKey: "1", timeMs: 1, origin: "human" };

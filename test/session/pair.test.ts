@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Event } from "../../src/model/event.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
-import { pairTools } from "../../src/session/pair.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { pairTools } from "#core/session/pair.ts";
 import fc from "../support/properties.ts";
 import { batch, NOON_MS, resulted, toolEnded, toolStarted, used } from "./events.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Event } from "../../src/model/event.ts";
-import { joinProcesses } from "../../src/session/processes.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import { joinProcesses } from "#core/session/processes.ts";
 import { ended, started, toolStarted } from "./events.ts";
 
 const PROCESS = { process: "4711" };

@@ -1,11 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { allAgents } from "../../src/agents/registry.ts";
-import type { Agent } from "../../src/model/agent.ts";
-import type { Event } from "../../src/model/event.ts";
-import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
-import { mergeEntries } from "../../src/model/merge.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
 import {
   NOTHING_SETTLED,
   type Session,
@@ -13,9 +12,10 @@ import {
   type SessionInput,
   type SettledSubagent,
   type SettledTurn,
-} from "../../src/model/session.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
-import { buildSession } from "../../src/session/build.ts";
+} from "#core/model/session.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
+import { buildSession } from "#core/session/build.ts";
 
 const CASES = resolve(dirname(fileURLToPath(import.meta.url)), "..", "agents");
 

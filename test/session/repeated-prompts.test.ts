@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { NOTHING_SETTLED } from "../../src/model/session.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
-import { joinPrompts } from "../../src/session/prompts.ts";
+import { NOTHING_SETTLED } from "#core/model/session.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { joinPrompts } from "#core/session/prompts.ts";
 import { NOON_MS, prompted } from "./events.ts";
 
 const written = (key: string, ms: number): TranscriptEntry => ({

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Event } from "../../src/model/event.ts";
-import { NOTHING_SETTLED, type Segment, type SessionContext } from "../../src/model/session.ts";
-import { splitIntoSegments } from "../../src/session/segments.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import { NOTHING_SETTLED, type Segment, type SessionContext } from "#core/model/session.ts";
+import { splitIntoSegments } from "#core/session/segments.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { ended, NOON_MS, prompted, started } from "./events.ts";

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { NOTHING_SETTLED } from "../../src/model/session.ts";
-import { buildSession } from "../../src/session/build.ts";
-import { stopsOfSubagents } from "../../src/session/subagent-stops.ts";
+import { NOTHING_SETTLED } from "#core/model/session.ts";
+import { buildSession, stopsOfSubagents } from "#core/session/build.ts";
 import { NOON_MS, prompted, started, subagentEnded, turnEnded } from "./events.ts";
 
 const end = (id: string, ms: number) => subagentEnded(id, ms, { follows_stop: true });

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { NOTHING_SETTLED } from "../../src/model/session.ts";
-import { buildSession } from "../../src/session/build.ts";
-import { expectsTranscript, sessionFactsOf } from "../../src/sessions/read-session.ts";
-import { unsettledSession } from "../../src/sessions/unsettled-session.ts";
-import { recentSessions } from "../../src/store/queries.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { allAgents } from "#agents/registry.ts";
+import { NOTHING_SETTLED } from "#core/model/session.ts";
+import { buildSession } from "#core/session/build.ts";
+import { recentSessions } from "#store/queries.ts";
+import { readStore } from "#store/read-only.ts";
+import { expectsTranscript, sessionFactsOf } from "#store/sessions/read-session.ts";
+import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import { Replay } from "../support/replay.ts";
 
 const agents = await allAgents();

@@ -1,4 +1,4 @@
-import type { AttributeValue } from "../../src/model/telemetry.ts";
+import type { AttributeValue } from "#core/model/telemetry.ts";
 
 /** One sample of an instant query. */
 export interface Sample {

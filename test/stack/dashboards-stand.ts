@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import { countFacts } from "../../src/store/counters.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { commitCounts, fateCounts, mergedChangeCounts } from "../../src/telemetry/change-metrics.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import { commitCounts, fateCounts, mergedChangeCounts } from "#core/telemetry/changes.ts";
+import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
+import { countFacts } from "#store/counters.ts";
+import { openDatabase } from "#store/database.ts";
 import { ROOT } from "../support/program.ts";
 import type { Replay } from "../support/replay.ts";
 import type { Team } from "./sessions.ts";

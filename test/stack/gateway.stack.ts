@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { type ReceivedPoint, type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { useCertificates } from "../support/certificates.ts";
 import {

@@ -1,8 +1,8 @@
 // What happens to machines over weeks: updates, days offline, changed settings, wrong clocks. Totals stay the same.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { DrainDeps } from "../../src/drain/context.ts";
-import { counterValues } from "../../src/store/counters.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import type { DrainDeps } from "#collect/drain/context.ts";
+import { counterValues } from "#store/counters.ts";
+import { readStore } from "#store/read-only.ts";
 import { sleep } from "../support/program.ts";
 import { Replay } from "../support/replay.ts";
 import { query, sum } from "./ask.ts";
@@ -59,7 +59,7 @@ async function expectTotal(of: Replay): Promise<void> {
   expect(input(of)).toBeGreaterThan(0);
   for (const { url } of [scraping, receiving]) {
     const total = () => sum(url, `last_over_time(${selector}[1h])`);
-    await until("the total is there", async () => (await total()) >= input(of), 20_000).catch(() => {});
+    await until("the total is there", async () => (await total()) >= input(of)).catch(() => {});
     expect(await total()).toBe(input(of));
   }
 }

@@ -14,23 +14,31 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { disable } from "../../src/commands/disable.ts";
-import { enable } from "../../src/commands/enable.ts";
-import { statusline } from "../../src/commands/statusline.ts";
-import { placesOf } from "../../src/config/places.ts";
-import { type CallSums, NO_CALLS } from "../../src/model/call-sums.ts";
-import { statusLineCommandOf } from "../../src/registration/hook-program.ts";
-import { usage } from "../../src/report/usage.ts";
-import { parseLimits, reportedLimitsPath } from "../../src/statusline/limits.ts";
-import { statusLine } from "../../src/statusline/line.ts";
-import { costOf, parseSummary, type Summary, summaryPath, summaryText } from "../../src/statusline/summary.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { allAgents } from "#agents/registry.ts";
+import { disable } from "#commands/disable.ts";
+import { enable } from "#commands/enable.ts";
+import { statusline } from "#commands/statusline.ts";
+import { placesOf } from "#config/places.ts";
+import type { CallSums } from "#core/model/model-call.ts";
+import { NO_CALLS } from "#core/rules/call-sums.ts";
+import { statusLineCommandOf } from "#setup/registration/hook-program.ts";
+import { usage } from "#show/report/usage.ts";
+import { statusLine } from "#show/statusline/line.ts";
+import {
+  costOf,
+  parseLimits,
+  parseSummary,
+  reportedLimitsPath,
+  type Summary,
+  summaryPath,
+  summaryText,
+} from "#show/statusline/summary.ts";
+import { readStore } from "#store/read-only.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay, ROOT } from "../support/replay.ts";
 import { hasShell } from "../support/shells.ts";
 
-const SCRIPT = join(ROOT, "src", "statusline", "statusline.sh");
+const SCRIPT = join(ROOT, "src", "show", "statusline", "statusline.sh");
 const nowS = Math.floor(Date.now() / 1000);
 
 /** As Claude Code 2.1.x writes it, in one line. */
@@ -274,7 +282,7 @@ test("on Windows, the line starts the installed copy, whatever version that is",
     "C:\\\\node\\\\node.exe C:/Users/dev/AppData/Local/openhook-otel/statusline.cjs claude-code ;exit 0 #openhook-otel& exit 0",
   );
   const starter = join(folder, "statusline.cjs");
-  copyFileSync(join(ROOT, "src", "statusline", "statusline.cjs"), starter);
+  copyFileSync(join(ROOT, "src", "show", "statusline", "statusline.cjs"), starter);
   const copy = join(folder, "it's 1.2.3.cjs");
   const printed = (): unknown => {
     const { stdout, stderr, status } = spawnSync(process.execPath, [starter, "claude-code", ";exit", "0"], {
@@ -321,7 +329,7 @@ describe("enable --statusline", () => {
     writeFileSync(path, settings);
     const { context, out } = contextAt(of.places, { env: { PATH: join(of.home, "bin") } });
     const hookSource = join(of.home, "hook.sh");
-    copyFileSync(join(ROOT, "src", "intake", "hook.sh"), hookSource);
+    copyFileSync(join(ROOT, "src", "collect", "intake", "hook.sh"), hookSource);
     copyFileSync(SCRIPT, join(of.home, "statusline.sh"));
     const options = { scope: "user", yes: true, dryRun: false } as const;
     return {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Counted } from "../../src/model/telemetry.ts";
+import type { Counted } from "#core/model/telemetry.ts";
+import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import {
   forgetRetired,
   MAX_OVERFLOW_SERIES,
@@ -9,11 +10,10 @@ import {
   overflowState,
   retireStreams,
   SHOWN_MS,
-} from "../../src/store/cardinality.ts";
-import { counterValues, countFacts } from "../../src/store/counters.ts";
-import type { Database } from "../../src/store/database.ts";
-import { markSent, pendingStreams } from "../../src/store/pending-streams.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+} from "#store/cardinality.ts";
+import { counterValues, countFacts } from "#store/counters.ts";
+import type { Database } from "#store/database.ts";
+import { markSent, pendingStreams } from "#store/pending-streams.ts";
 import { IS_WHOLE } from "../support/whole.ts";
 import { temporaryStores } from "./temporary.ts";
 

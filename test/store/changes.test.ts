@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { changeKey, commitKey } from "../../src/model/change-facts.ts";
-import { mergeEntries } from "../../src/model/merge.ts";
-import type { EntryOf } from "../../src/model/transcript.ts";
-import { setRepository, storedChanges, storedCommits, storedRepositories } from "../../src/store/changes.ts";
-import { addEntries, openFacts } from "../../src/store/facts.ts";
-import { ensureSession } from "../../src/store/sessions.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+import { changeKey, commitKey } from "#core/rules/change-facts.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
+import { setRepository, storedChanges, storedCommits, storedRepositories } from "#store/changes.ts";
+import { addEntries, openFacts } from "#store/facts.ts";
+import { ensureSession } from "#store/sessions.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const { open, folder } = temporaryStores();

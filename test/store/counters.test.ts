@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Counted, Increment, MetricPoint, MetricShape } from "../../src/model/telemetry.ts";
-import { counterValues, countFacts } from "../../src/store/counters.ts";
-import { hasChangedStreams, markSent, type PendingStream, pendingStreams } from "../../src/store/pending-streams.ts";
+import type { Counted, Increment, MetricPoint, MetricShape } from "#core/model/telemetry.ts";
+import { counterValues, countFacts } from "#store/counters.ts";
+import { hasChangedStreams, markSent, type PendingStream, pendingStreams } from "#store/pending-streams.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { rowsOf, temporaryStores } from "./temporary.ts";

@@ -2,14 +2,12 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { dirname, join } from "node:path";
 import Libsql from "libsql";
 import { describe, expect, test } from "vitest";
-import { placesOf } from "../../src/config/places.ts";
-import { openStore } from "../../src/drain/open.ts";
-import { checkpoint, type Database, deferSync, openDatabase, StoreError } from "../../src/store/database.ts";
-import { readMeta, writeMeta } from "../../src/store/meta.ts";
-import { MIGRATIONS } from "../../src/store/migrations.ts";
-import { unplacedEvents } from "../../src/store/move-facts.ts";
-import { toolStarted } from "../session/events.ts";
-import { IS_WHOLE } from "../support/whole.ts";
+import { openStore } from "#collect/drain/open.ts";
+import { placesOf } from "#config/places.ts";
+import { checkpoint, type Database, deferSync, openDatabase, StoreError } from "#store/database.ts";
+import { readMeta, writeMeta } from "#store/meta.ts";
+import { readStore } from "#store/read-only.ts";
+import { OLDEST_VERSION, SCHEMA_VERSION } from "#store/schema-version.const.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();
@@ -24,7 +22,7 @@ describe("a new store", () => {
     expect(pragma(db, "journal_mode")).toBe("wal");
     expect(pragma(db, "synchronous")).toBe(2);
     expect(pragma(db, "foreign_keys")).toBe(1);
-    expect(pragma(db, "user_version")).toBe(MIGRATIONS.length);
+    expect(pragma(db, "user_version")).toBe(SCHEMA_VERSION);
     const dir = dirname(stores.path());
     for (const name of readdirSync(dir)) expect(statSync(join(dir, name)).mode & 0o777, name).toBe(0o600);
     expect(statSync(dir).mode & 0o777).toBe(0o700);
@@ -48,69 +46,7 @@ describe("a new store", () => {
   });
 });
 
-describe("migrations", () => {
-  const versions = MIGRATIONS.map((_, version) => version);
-  // In `npm test` the last six, whose users update now
-  test.each(IS_WHOLE ? versions : versions.slice(-6))(
-    "from version %i on, the result equals a new store",
-    (version) => {
-      const old = join(stores.folder(), "old.db");
-      const raw = new Libsql(old, {});
-      for (const sql of MIGRATIONS.slice(0, version)) raw.exec(sql);
-      raw.exec(`PRAGMA user_version = ${version}`);
-      raw.close();
-      expect(schemaOf(stores.open(old))).toEqual(schemaOf(stores.open()));
-    },
-  );
-
-  test("events without a session id that an earlier version stored are still found by their process", () => {
-    const version = MIGRATIONS.findIndex((sql) => sql.includes("unplaced_process"));
-    const old = join(stores.folder(), "unplaced.db");
-    const raw = new Libsql(old, {});
-    for (const sql of MIGRATIONS.slice(0, version)) raw.exec(sql);
-    const event = (id: string, origin: string) => ({
-      ...toolStarted(id, 0, id, { process: "4711", session_id_origin: origin as "minted" }),
-      session_id: "session-1",
-    });
-    raw.exec(`PRAGMA user_version = ${version}; PRAGMA foreign_keys = OFF;
-      INSERT INTO sessions (id, source, session_id, first_ms, last_ms) VALUES (1, 'claude-code', 'session-1', 0, 0);`);
-    const insert = raw.prepare(
-      "INSERT INTO events (id, session, type, time_ms, body, settled) VALUES (?, 1, ?, 0, ?, ?)",
-    );
-    for (const [id, origin, settled] of [
-      ["open", "minted", 0],
-      ["settled", "minted", 1],
-      ["native", "transcript", 0],
-    ] as const) {
-      insert.run(id, "tool.start", JSON.stringify(event(id, origin)), settled);
-    }
-    raw.close();
-    const found = unplacedEvents(stores.open(old), "claude-code", "4711");
-    expect(found.map(({ event: { id } }) => id)).toEqual(["open"]);
-    expect(unplacedEvents(stores.open(old), "claude-code", "4712")).toEqual([]);
-  });
-
-  test("calls to which the public prices do not apply are in an unknown tier, also those that are still being read", () => {
-    const version = MIGRATIONS.findIndex((sql) => sql.includes("noListPrice"));
-    const old = join(stores.folder(), "tiers.db");
-    const raw = new Libsql(old, {});
-    for (const sql of MIGRATIONS.slice(0, version)) raw.exec(sql);
-    raw.exec(`PRAGMA user_version = ${version}; PRAGMA foreign_keys = OFF;
-      INSERT INTO sessions (id, source, session_id, first_ms, last_ms) VALUES (1, 'codex', 's1', 0, 0);
-      INSERT INTO model_calls (session, key, segment, subagent, end_ms, complete, body)
-        VALUES (1, 'c1', 0, 0, 0, 1, '{"key":"c1","noListPrice":true}');
-      INSERT INTO entries (session, key, kind, time_ms, body)
-        VALUES (1, 'c2', 'model_call', 0, '{"key":"c2","noListPrice":true}');
-      INSERT INTO positions (path, session, bytes, memo, size, modified_ms)
-        VALUES ('/p', 1, 0, '{"state":{"hasOtherPrice":true}}', 0, 0);`);
-    raw.close();
-    const db = stores.open(old);
-    const bodies = db.prepare("SELECT body FROM model_calls UNION ALL SELECT body FROM entries").all();
-    expect(bodies.map(({ body }) => JSON.parse(String(body)).tier)).toEqual(["unknown", "unknown"]);
-    const memo = db.prepare("SELECT memo FROM positions").get()?.["memo"];
-    expect(JSON.parse(String(memo))).toEqual({ state: { tier: "unknown" } });
-  });
-
+describe("an existing store", () => {
   test("opening again changes nothing", () => {
     const first = stores.open();
     writeMeta(first, "season", "autumn");
@@ -141,7 +77,7 @@ describe("a store that cannot be used", () => {
   test("a store of a later version is refused and not changed", () => {
     const db = stores.open();
     writeMeta(db, "season", "autumn");
-    db.prepare(`PRAGMA user_version = ${MIGRATIONS.length + 1}`).get();
+    db.prepare(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`).get();
     db.close();
     const error = errorOf(stores.path());
     expect(error.code).toBe("E_STORE_NEWER");
@@ -150,6 +86,26 @@ describe("a store that cannot be used", () => {
     const raw = new Libsql(stores.path(), {});
     expect(raw.prepare("SELECT value FROM meta WHERE key = 'season'").get()).toMatchObject({ value: "autumn" });
     raw.close();
+  });
+
+  test("a store from before the first release is refused and not changed, by a drain too", async () => {
+    const places = placesOf({ env: { OPENHOOK_OTEL_HOME: stores.folder() }, home: "/home/dev", platform: "linux" });
+    for (const version of [1, OLDEST_VERSION - 1, -1]) {
+      const db = stores.open(places.storePath);
+      writeMeta(db, "season", "autumn");
+      checkpoint(db);
+      db.prepare(`PRAGMA user_version = ${version}`).get();
+      const error = errorOf(places.storePath);
+      expect(error.code).toBe("E_STORE");
+      expect(error.message).toMatch(
+        /store\.db" has schema -?\d+, from before the first release .* away; then .* import reads/,
+      );
+      expect(() => readStore(places.storePath, () => {})).toThrow(error.message);
+      const opened = openStore({ places, now: Date.now, log: () => {}, report: { problems: [] } });
+      await expect(opened).rejects.toThrow(error.message);
+      expect([pragma(db, "user_version"), readMeta(db, "season")]).toEqual([version, "autumn"]);
+      db.prepare(`PRAGMA user_version = ${SCHEMA_VERSION}`).get();
+    }
   });
 
   test("that is not a database throws an error that names the cause", () => {
@@ -179,7 +135,7 @@ describe("a store that cannot be used", () => {
       log: (line) => logged.push(line),
       report: { problems: [] },
     });
-    expect(pragma(db, "user_version")).toBe(MIGRATIONS.length);
+    expect(pragma(db, "user_version")).toBe(SCHEMA_VERSION);
     db.close();
     const aside = `${places.storePath}.damaged-2026-10-05T120000.000Z`;
     expect(readFileSync(aside, "utf8")).toBe(lost);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { EntryOf, TranscriptEntry } from "../../src/model/transcript.ts";
-import type { Database } from "../../src/store/database.ts";
-import { addEntries, addEvents, eventsOf, hookPromptIds, openFacts, settleFacts } from "../../src/store/facts.ts";
-import { unplacedEvents } from "../../src/store/move-facts.ts";
-import { positionOf, setPosition } from "../../src/store/positions.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import type { Database } from "#store/database.ts";
+import { addEntries, addEvents, eventsOf, hookPromptIds, openFacts, settleFacts } from "#store/facts.ts";
+import { unplacedEvents } from "#store/move-facts.ts";
+import { positionOf, setPosition } from "#store/positions.ts";
 import {
   ensureSession,
   idleSessions,
@@ -12,7 +12,7 @@ import {
   setProcess,
   unsettledSessions,
   updateSession,
-} from "../../src/store/sessions.ts";
+} from "#store/sessions.ts";
 import { NOON_MS, prompted, started, toolStarted } from "../session/events.ts";
 import { temporaryStores } from "./temporary.ts";
 
@@ -46,16 +46,6 @@ describe("calls of agents that count from the same id", () => {
       .prepare("SELECT key FROM entries ORDER BY key")
       .all()
       .map(({ key }) => key);
-
-  test("a subagent's call that an earlier version stored without its agent keeps its key", () => {
-    const db = stores.open();
-    const session = sessionIn(db);
-    addEntries(db, session, [used("call_1", "a")]);
-    settleFacts(db, session.id, ["use:call_1"]);
-    addEntries(db, session, [used("call_1#a", "a")]);
-    expect(keys(db)).toEqual(["use:call_1"]);
-    expect(openFacts(db, session.id).entries).toEqual([]);
-  });
 
   test("other agents' calls are stored beside it", () => {
     const db = stores.open();

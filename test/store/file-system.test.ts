@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fileSystemOf } from "../../src/store/file-system.ts";
+import { fileSystemOf } from "#store/file-system.ts";
 
 test.each([
   ["\\\\server\\home\\dev", true],

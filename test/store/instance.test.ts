@@ -1,18 +1,10 @@
-import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
+import { copyFileSync, mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { counterValues, countFacts } from "../../src/store/counters.ts";
-import {
-  fingerprints,
-  instanceId,
-  isCopy,
-  type MachineProperties,
-  machineIdOn,
-  markCounted,
-} from "../../src/store/instance.ts";
-import { addToMeta, readMeta, writeMeta } from "../../src/store/meta.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
+import { counterValues, countFacts } from "#store/counters.ts";
+import { fingerprint, instanceId, isCopy, type MachineProperties, machineIdOn, markCounted } from "#store/instance.ts";
+import { addToMeta, readMeta } from "#store/meta.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();
@@ -54,28 +46,10 @@ test("a copy in another folder is another instance, and counts from zero", () =>
   expect(counterValues(db).length).toBe(1);
 });
 
-test("a store with an earlier version's fingerprint is no copy, and keeps its sums", () => {
-  const db = stores.open();
-  const here = placeOf(stores.path());
-  const id = instanceId(db, here);
-  countFacts(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 5));
-  const noted = readMeta(db, "instance.fingerprint");
-  for (const [home, isSame] of [
-    ["/home/dev", true],
-    ["/home/other", false],
-  ] as const) {
-    writeMeta(db, "instance.fingerprint", asBefore(home));
-    expect(isCopy(db, here)).toBe(!isSame);
-    expect(instanceId(db, here) === id).toBe(isSame);
-    expect(counterValues(db).length).toBe(isSame ? 1 : 0);
-    expect(readMeta(db, "instance.fingerprint")).toBe(noted);
-  }
-});
-
 test("the clone of a volume, with all inode numbers, is another instance; an unknown volume is not", () => {
   const db = stores.open();
   const on = (volume: string | undefined) => ({ ...placeOf(stores.path()), volume: () => volume });
-  // Stored before this version knew volumes
+  // The volume was not known when the id was made
   const id = instanceId(db, on(undefined));
   expect(instanceId(db, on("e01a2c59e12ad9f7"))).toBe(id);
   countFacts(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 5));
@@ -121,16 +95,6 @@ test("macOS and Windows report a machine id; if they fail, it is unknown, not ab
   }
 });
 
-/** The fingerprint that earlier versions stored: of machine and home only. */
-function asBefore(home: string): string {
-  const path = "/etc/machine-id";
-  const machine = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
-  return createHash("sha256")
-    .update(JSON.stringify([machine, home]))
-    .digest("hex")
-    .slice(0, 32);
-}
-
 test("facts that the original counts are never counted here", () => {
   const db = stores.open();
   markCounted(db, [TURN.key, TURN.key]);
@@ -148,7 +112,7 @@ describe("fingerprints", () => {
   const NFS = on({ name: "nfs", isShared: true });
   const SSHFS = on({ name: "fuse", isShared: true, hasStableInodes: false });
   const LAYER = on({ name: "overlayfs", hasStableInodes: false, isContainerLayer: true });
-  const HOME = ["/home/dev"];
+  const HOME = "/home/dev";
 
   test.each<[string, Partial<MachineProperties>, Partial<MachineProperties>, boolean]>([
     ["a laptop whose host name changes with the network", {}, { hostname: "orchard.example" }, true],
@@ -188,13 +152,13 @@ describe("fingerprints", () => {
       true,
     ],
   ])("%s", (_, before, after, isSame) => {
-    const [one, other] = [before, after].map((changes) => fingerprints(HOME, { ...LAPTOP, ...changes })[0]);
+    const [one, other] = [before, after].map((changes) => fingerprint(HOME, { ...LAPTOP, ...changes }));
     expect(one === other).toBe(isSame);
   });
 
   test("another home or spelling of it is the same store, because the inode number of the folder is the same", () => {
     for (const home of ["/home/other", "/home/dev/", "/mnt/link/dev"]) {
-      expect(fingerprints([home], LAPTOP)[0]).toBe(fingerprints(HOME, LAPTOP)[0]);
+      expect(fingerprint(home, LAPTOP)).toBe(fingerprint(HOME, LAPTOP));
     }
   });
 
@@ -203,7 +167,7 @@ describe("fingerprints", () => {
     ["at the root of a file system, whose inode number is always the same", { isMountRoot: true, folderInode: "2" }],
     ["at the root of a shared one", { fileSystem: NFS, isMountRoot: true, folderInode: "2" }],
   ])("%s, another home is another store", (_, around) => {
-    const of = (home: string): string | undefined => fingerprints([home], { ...LAPTOP, ...around })[0];
+    const of = (home: string): string | undefined => fingerprint(home, { ...LAPTOP, ...around });
     expect(of("/home/other")).not.toBe(of("/home/dev"));
   });
 

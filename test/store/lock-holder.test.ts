@@ -7,15 +7,8 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { withDrainLock } from "../../src/store/lock.ts";
-import {
-  holderAt,
-  holderPathOf,
-  holderText,
-  lockHolderText,
-  lockOf,
-  runningHolder,
-} from "../../src/store/lock-holder.ts";
+import { withDrainLock } from "#store/lock.ts";
+import { holderAt, holderPathOf, holderText, lockHolderText, lockOf, runningHolder } from "#store/lock-holder.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");

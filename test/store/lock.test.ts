@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import Libsql from "libsql";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { withDrainLock } from "../../src/store/lock.ts";
+import { withDrainLock } from "#store/lock.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");

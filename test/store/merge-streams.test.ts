@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import type { Attributes, MetricShape } from "../../src/model/telemetry.ts";
-import { MAX_OVERFLOW_SERIES, MAX_SERIES } from "../../src/store/cardinality.ts";
-import { counterValues, countFacts } from "../../src/store/counters.ts";
-import type { Database } from "../../src/store/database.ts";
-import { changeInstance } from "../../src/store/instance.ts";
-import { mergeStreams } from "../../src/store/merge-streams.ts";
-import { markSent, pendingStreams } from "../../src/store/pending-streams.ts";
+import type { Attributes, MetricShape } from "#core/model/telemetry.ts";
+import { MAX_OVERFLOW_SERIES, MAX_SERIES } from "#store/cardinality.ts";
+import { counterValues, countFacts } from "#store/counters.ts";
+import type { Database } from "#store/database.ts";
+import { changeInstance } from "#store/instance.ts";
+import { mergeStreams } from "#store/merge-streams.ts";
+import { markSent, pendingStreams } from "#store/pending-streams.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 import { temporaryStores } from "./temporary.ts";

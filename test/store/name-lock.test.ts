@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type NameLockOptions, tryNameLock } from "../../src/store/name-lock.ts";
+import { type NameLockOptions, tryNameLock } from "#store/name-lock.ts";
 import { sleep, until } from "../support/program.ts";
 
 const ROOT = resolve(fileURLToPath(import.meta.url), "..", "..", "..");

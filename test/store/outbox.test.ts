@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Database } from "../../src/store/database.ts";
+import type { Database } from "#store/database.ts";
 import {
   acknowledge,
   enforceLimits,
@@ -9,8 +9,8 @@ import {
   queuedSpans,
   recordFailure,
   settleRejected,
-} from "../../src/store/outbox.ts";
-import { ensureSession } from "../../src/store/sessions.ts";
+} from "#store/outbox.ts";
+import { ensureSession } from "#store/sessions.ts";
 import { spanRecord } from "../otlp/records.ts";
 import fc from "../support/properties.ts";
 import { temporaryStores } from "./temporary.ts";

@@ -1,21 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { digestOf } from "../../src/model/digest.ts";
-import { encodeFacts } from "../../src/model/facts.ts";
-import type { Packed } from "../../src/model/packed.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
-import type { Database } from "../../src/store/database.ts";
-import { addEntries, unpack } from "../../src/store/facts.ts";
-import {
-  isPacked,
-  mergeRuns,
-  ownedDigests,
-  packedFacts,
-  packedOwners,
-  putPacked,
-  takePacked,
-} from "../../src/store/packed.ts";
-import { prunableSessions, pruneSession } from "../../src/store/prune.ts";
-import { ensureSession, sessionById } from "../../src/store/sessions.ts";
+import type { Packed } from "#core/model/packed.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { encodeFacts } from "#core/packed/facts.ts";
+import { digestOf } from "#kit/digest.ts";
+import type { Database } from "#store/database.ts";
+import { addEntries, unpack } from "#store/facts.ts";
+import { isPacked, mergeRuns, ownedDigests, packedFacts, packedOwners, putPacked, takePacked } from "#store/packed.ts";
+import { prunableSessions, pruneSession } from "#store/prune.ts";
+import { ensureSession, sessionById } from "#store/sessions.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();

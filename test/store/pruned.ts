@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { counterValues } from "../../src/store/counters.ts";
-import { type Database, openDatabase } from "../../src/store/database.ts";
-import { prunableSessions, pruneSession } from "../../src/store/prune.ts";
+import { counterValues } from "#store/counters.ts";
+import { type Database, openDatabase } from "#store/database.ts";
+import { prunableSessions, pruneSession } from "#store/prune.ts";
 import { clockAt } from "../support/clock.ts";
 import fc from "../support/properties.ts";
 import { type RecordedCall, Replay } from "../support/replay.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { settledCalls, settledToolCalls } from "../../src/store/queries.ts";
-import { ensureSession } from "../../src/store/sessions.ts";
+import { settledCalls, settledToolCalls } from "#store/queries.ts";
+import { ensureSession } from "#store/sessions.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();

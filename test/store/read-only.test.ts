@@ -1,8 +1,8 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { type Database, filesOf } from "../../src/store/database.ts";
-import { readStore } from "../../src/store/read-only.ts";
+import { type Database, filesOf } from "#store/database.ts";
+import { readStore } from "#store/read-only.ts";
 import { asOrdinaryUser } from "../support/ordinary-user.ts";
 import { temporaryStores } from "./temporary.ts";
 

@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync } from "node:fs";
 import { expect, test } from "vitest";
-import { isInUse, whenReleased } from "../../src/store/release.ts";
+import { isInUse, whenReleased } from "#store/release.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();

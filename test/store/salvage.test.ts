@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { encodeFacts } from "../../src/model/facts.ts";
-import { countFacts } from "../../src/store/counters.ts";
-import { writeMeta } from "../../src/store/meta.ts";
-import { findDamage, salvage } from "../../src/store/salvage.lazy.ts";
-import { ensureSession } from "../../src/store/sessions.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import { encodeFacts } from "#core/packed/facts.ts";
+import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
+import { countFacts } from "#store/counters.ts";
+import { writeMeta } from "#store/meta.ts";
+import { findDamage, salvage } from "#store/salvage.lazy.ts";
+import { ensureSession } from "#store/sessions.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();

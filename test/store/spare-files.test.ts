@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createFile, makeSpareFiles, removerOf } from "../../src/store/spare-files.ts";
+import { createFile, makeSpareFiles, removerOf } from "#store/spare-files.ts";
 
 let dir: string;
 beforeEach(() => {

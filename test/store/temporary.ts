@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach } from "vitest";
-import { type Database, openDatabase } from "../../src/store/database.ts";
+import { type Database, openDatabase } from "#store/database.ts";
 import { removeFolder } from "../support/remove.ts";
 
 /** A separate directory for each test, with stores that are closed afterwards. */

@@ -3,16 +3,16 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { withStoredWrites } from "../../src/capture/written-files.ts";
-import { cleanWith } from "../../src/import/clean-entries.ts";
-import { RowSink } from "../../src/import/row-sink.ts";
-import type { TranscriptFile, TranscriptReader } from "../../src/model/agent.ts";
-import { decodeTables, encodeTables } from "../../src/model/fact-columns.ts";
-import { putEntry } from "../../src/model/fact-sink.ts";
-import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
-import { mergeEntries } from "../../src/model/merge.ts";
-import type { Offset, TranscriptEntry } from "../../src/model/transcript.ts";
-import { redact, redactorOf } from "../../src/privacy/redact.ts";
+import { cleanWith } from "#collect/import/clean-entries.ts";
+import { RowSink } from "#collect/import/row-sink.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { decodeTables, encodeTables } from "#core/packed/fact-columns.ts";
+import { redact, redactorOf } from "#core/privacy/redact.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
+import { putEntry } from "#core/rules/put-facts.ts";
+import { withStoredWrites } from "#store/capture/protect.ts";
 import { type MadeFile, smallestFailing } from "./claude-lines.ts";
 
 /** What reading a file returns besides its facts. */

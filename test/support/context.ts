@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
-import type { Places } from "../../src/config/places.ts";
-import type { Context } from "../../src/context.ts";
+import type { Context } from "#config/context.ts";
+import type { Places } from "#config/places.ts";
 
 /** A command's context with the given places, and its output so far. stdout is a terminal only if `columns` is set. */
 export function contextAt(

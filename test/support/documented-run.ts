@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { allAgents } from "../../src/agents/registry.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { placesOf } from "../../src/config/places.ts";
-import type { DrainReport } from "../../src/drain/context.ts";
-import { drain } from "../../src/pipeline.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { DrainReport } from "#collect/drain/context.ts";
+import { loadConfig } from "#config/load.ts";
+import { placesOf } from "#config/places.ts";
+import { drain } from "#pipeline.ts";
 import type { DocumentedCall } from "./documented.ts";
 import { removeFolder } from "./remove.ts";
 import { ROOT } from "./replay.ts";
@@ -25,7 +25,7 @@ export class DocumentedRun {
     const { inboxDir } = this.places;
     const before = new Set(existsSync(inboxDir) ? readdirSync(inboxDir) : []);
     const at = (name: string) => (call.argv.includes(name) ? [call.argv[call.argv.indexOf(name) + 1] ?? ""] : []);
-    const args = [join(ROOT, "src", "intake", "hook.sh"), ...flags, ...at("--source"), ...at("--event")];
+    const args = [join(ROOT, "src", "collect", "intake", "hook.sh"), ...flags, ...at("--source"), ...at("--event")];
     const child = spawn("/bin/sh", args, {
       cwd: this.home,
       env: { PATH: process.env["PATH"], HOME: this.home, OPENHOOK_OTEL_DRAIN: "off", ...call.env },

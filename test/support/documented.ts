@@ -1,13 +1,16 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { detect } from "../../src/agents/detect.ts";
-import { allAgents } from "../../src/agents/registry.ts";
-import { decodePayload } from "../../src/intake/payload.ts";
-import type { Agent, IntakeFacts } from "../../src/model/agent.ts";
-import { type Event, extrasOf, isEnvelope, timeMsOf } from "../../src/model/event.ts";
-import { assignCallIds } from "../../src/session/assign-call-ids.ts";
-import { joinProcesses } from "../../src/session/processes.ts";
+import { detect } from "#agents/detect.ts";
+import { allAgents } from "#agents/registry.ts";
+import { decodePayload } from "#collect/intake/payload.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { isEnvelope, timeMsOf } from "#core/rules/event.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+import { assignCallIds } from "#core/session/assign-call-ids.ts";
+import { joinProcesses } from "#core/session/processes.ts";
 
 /** One hook call of a documented case, made from public documentation and captures. */
 export interface DocumentedCall {

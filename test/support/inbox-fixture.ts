@@ -1,14 +1,14 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "../../src/config/load.ts";
-import { placesOf } from "../../src/config/places.ts";
-import type { DrainReport } from "../../src/drain/context.ts";
-import { formatEnd, formatHead } from "../../src/intake/inbox-file.ts";
-import type { Agent } from "../../src/model/agent.ts";
-import { Event } from "../../src/model/event-schema.ts";
-import { TranscriptEntry } from "../../src/model/transcript.ts";
-import { type DrainOptions, drain } from "../../src/pipeline.ts";
+import type { DrainReport } from "#collect/drain/context.ts";
+import { formatEnd, formatHead } from "#collect/intake/inbox-file.ts";
+import { loadConfig } from "#config/load.ts";
+import { placesOf } from "#config/places.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { Event } from "#core/model/event-schema.ts";
+import { TranscriptEntry } from "#core/model/transcript.ts";
+import { type DrainOptions, drain } from "#pipeline.ts";
 import { removeFolder } from "./remove.ts";
 
 /** An agent whose payloads are lists of events and entries: for behaviour that adapters allow but no recording shows. */

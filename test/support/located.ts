@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { LocatedSession, TranscriptReader } from "../../src/model/agent.ts";
-import { partSizeOf } from "../../src/transcripts/part-size.ts";
+import { partSizeOf } from "#collect/transcripts/session-files.ts";
+import type { LocatedSession, TranscriptReader } from "#core/model/transcript-reader.ts";
 
 /** A path that the reader skipped, and why. */
 export interface LocateProblem {

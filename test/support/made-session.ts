@@ -1,9 +1,9 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { DrainDeps } from "../../src/drain/context.ts";
-import type { SpanRecord } from "../../src/model/telemetry.ts";
-import type { DrainOptions } from "../../src/pipeline.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import type { DrainDeps } from "#collect/drain/context.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
+import type { DrainOptions } from "#pipeline.ts";
+import { openDatabase } from "#store/database.ts";
 import { clockAt } from "./clock.ts";
 import { Replay } from "./replay.ts";
 

@@ -1,4 +1,4 @@
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
 import fc from "./properties.ts";
 
 const count = fc.nat(3);

@@ -1,4 +1,4 @@
-import type { OtlpSettings, OtlpSignalSettings } from "../../src/model/settings.ts";
+import type { OtlpSettings, OtlpSignalSettings } from "#core/model/settings.ts";
 
 /** Settings that send traces and metrics to one receiver. */
 export function otlpSettings(

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Places, placesOf } from "../../src/config/places.ts";
+import { type Places, placesOf } from "#config/places.ts";
 import { PATIENCE_MS } from "./patience.ts";
 import { removeFolder } from "./remove.ts";
 import type { RecordedCall } from "./replay.ts";
@@ -338,7 +338,7 @@ const text = (chunks: readonly Buffer[]): string => Buffer.concat(chunks).toStri
 
 function isBuilt(): boolean {
   if (existsSync(BUILD_LOCK)) return false;
-  const [bundle, last] = [join(ROOT, "dist", "collect.cjs"), join(ROOT, "dist", "hook.sh")];
+  const [bundle, last] = [join(ROOT, "dist", "cli.cjs"), join(ROOT, "dist", "hook.sh")];
   if (!existsSync(bundle) || !existsSync(last)) return false;
   const builtMs = statSync(bundle).mtimeMs;
   return sources().every((path) => statSync(path).mtimeMs <= builtMs);

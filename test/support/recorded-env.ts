@@ -1,4 +1,4 @@
-import { RECORDED_VARIABLES } from "../../src/agents/intake.const.ts";
+import { RECORDED_VARIABLES } from "#agents/intake.const.ts";
 
 /** The variables of an environment that the intake records. */
 export const recordedEnv = (

@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, utimesSy
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { allAgents } from "../../src/agents/registry.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { placesOf } from "../../src/config/places.ts";
-import type { DrainDeps, DrainReport } from "../../src/drain/context.ts";
-import { formatEnd, formatHead } from "../../src/intake/inbox-file.ts";
-import { type DrainOptions, drain } from "../../src/pipeline.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { DrainDeps, DrainReport } from "#collect/drain/context.ts";
+import { formatEnd, formatHead } from "#collect/intake/inbox-file.ts";
+import { loadConfig } from "#config/load.ts";
+import { placesOf } from "#config/places.ts";
+import { type DrainOptions, drain } from "#pipeline.ts";
 import { PROGRAM } from "./program.ts";
 import { recordedEnv } from "./recorded-env.ts";
 import { removeFolder } from "./remove.ts";
@@ -128,7 +128,7 @@ export class Replay {
   hook(call: RecordedCall, { keepTime = true }: { readonly keepTime?: boolean } = {}): void {
     const { inboxDir } = this.places;
     const before = new Set(existsSync(inboxDir) ? readdirSync(inboxDir) : []);
-    const result = spawnSync("/bin/sh", [join(ROOT, "src", "intake", "hook.sh"), this.source, call.event], {
+    const result = spawnSync("/bin/sh", [join(ROOT, "src", "collect", "intake", "hook.sh"), this.source, call.event], {
       input: call.stdin_raw ?? JSON.stringify(call.stdin),
       cwd: this.home,
       env: { PATH: process.env["PATH"], HOME: this.home, OPENHOOK_OTEL_DRAIN: "off", ...call.env },

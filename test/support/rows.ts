@@ -1,7 +1,7 @@
-import type { Clean } from "../../src/import/clean-entries.ts";
-import { RowSink } from "../../src/import/row-sink.ts";
-import { putEntry } from "../../src/model/fact-sink.ts";
-import type { TranscriptEntry } from "../../src/model/transcript.ts";
+import type { Clean } from "#collect/import/clean-entries.ts";
+import { RowSink } from "#collect/import/row-sink.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { putEntry } from "#core/rules/put-facts.ts";
 
 const UNCHANGED: Clean = { id: (id) => id, name: (name) => name, entry: (entry) => entry, files: (files) => files };
 

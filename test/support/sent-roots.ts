@@ -1,8 +1,8 @@
-import type { SpanRecord } from "../../src/model/telemetry.ts";
-import { counterValues } from "../../src/store/counters.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { repairedSpans } from "../../src/store/put-spans.ts";
-import * as semconv from "../../src/telemetry/semconv.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
+import { counterValues } from "#store/counters.ts";
+import { openDatabase } from "#store/database.ts";
+import { repairedSpans } from "#store/spans.ts";
 
 /** What was queued for a backend: sums of all root spans of sessions, the same sums from the counters, and what is wrong. */
 export function sentRoots(storePath: string) {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Places } from "../../src/config/places.ts";
-import { checkpoint, openDatabase } from "../../src/store/database.ts";
+import type { Places } from "#config/places.ts";
+import { checkpoint, openDatabase } from "#store/database.ts";
 
 /**
  * The bytes of a store's main file, with everything that is still in its write-ahead log. The driver closes a connection only

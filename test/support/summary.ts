@@ -1,5 +1,5 @@
-import { counterValues } from "../../src/store/counters.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { counterValues } from "#store/counters.ts";
+import { openDatabase } from "#store/database.ts";
 
 /** The schema of `expected.json`. */
 export interface Expected {

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { type AttributeName, attributesOf, EXPOSURE, type Exposure } from "../../src/telemetry/attributes.ts";
-import { recordAtLevel } from "../../src/telemetry/level.ts";
-import { SELF } from "../../src/telemetry/self.ts";
-import * as semconv from "../../src/telemetry/semconv.ts";
-import { SHAPES } from "../../src/telemetry/shapes.ts";
+import { type AttributeName, attributesOf, EXPOSURE, type Exposure } from "#core/telemetry/attributes.ts";
+import { recordAtLevel } from "#core/telemetry/level.ts";
+import { SELF } from "#core/telemetry/self.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
+import { SHAPES } from "#core/telemetry/shapes.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const SRC = join(HERE, "..", "..", "src");

@@ -18,7 +18,7 @@ const OPTIONS = { timestamp: new Date(Date.UTC(2026, 9, 5, 12)) };
 beforeAll(ensureBuilt);
 
 test("the built price table has the prices of its package", () => {
-  const { priceFromTable } = require(join(ROOT, "dist", "lib", "read", "price-table.cjs")) as {
+  const { priceFromTable } = require(join(ROOT, "dist", "lib", "commands", "price-table.cjs")) as {
     priceFromTable: typeof calcPrice;
   };
   let compared = 0;

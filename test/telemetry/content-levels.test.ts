@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { CAPTURE_LEVELS } from "../../src/model/capture.ts";
-import type { SpanRecord } from "../../src/model/telemetry.ts";
-import { incrementAtLevel, recordAtLevel } from "../../src/telemetry/level.ts";
+import { CAPTURE_LEVELS } from "#core/model/capture.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
+import { incrementAtLevel, recordAtLevel } from "#core/telemetry/level.ts";
 
 const OWN = { tools: ["Bash", "Read"], agentTypes: ["Explore"] };
 const own = (source: string) => (source === "claude-code" ? OWN : undefined);

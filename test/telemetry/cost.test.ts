@@ -1,10 +1,10 @@
 import { createRequire } from "node:module";
 import { describe, expect, test } from "vitest";
-import { defined } from "../../src/model/defined.ts";
-import { correctedUsage } from "../../src/model/limits.ts";
-import { type ModelCall, UNKNOWN_TIER } from "../../src/model/model-call.ts";
-import type { TokenUsage } from "../../src/model/transcript.ts";
-import { callPrice, PRICE_TABLE } from "../../src/telemetry/cost.ts";
+import { type ModelCall, UNKNOWN_TIER } from "#core/model/model-call.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { correctedUsage } from "#core/rules/limits.ts";
+import { callPrice, PRICE_TABLE } from "#core/telemetry/cost.ts";
+import { defined } from "#kit/objects.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
@@ -165,6 +165,6 @@ test("the reported price table is the installed one, so its date is set anew wit
   const installed = createRequire(import.meta.url)("../../node_modules/@pydantic/genai-prices/package.json") as {
     version: string;
   };
-  const todo = "set version and published of TABLE in src/telemetry/cost.ts: npm view @pydantic/genai-prices time";
+  const todo = "set version and published of TABLE in src/core/telemetry/cost.ts: npm view @pydantic/genai-prices time";
   expect(PRICE_TABLE, todo).toBe(`genai-prices/${installed.version}`);
 });

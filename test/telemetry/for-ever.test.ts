@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { eventId } from "../../src/agents/shared/payload/identity.ts";
-import { digestOf } from "../../src/model/digest.ts";
-import { decodeTables } from "../../src/model/fact-columns.ts";
-import { decodeFacts } from "../../src/model/facts.ts";
-import type { Turn } from "../../src/model/session.ts";
-import { countFacts } from "../../src/store/counters.ts";
-import { fingerprints } from "../../src/store/instance.ts";
-import { markPruned } from "../../src/store/pruned-facts.ts";
-import { spanIdOf, traceIdOf } from "../../src/telemetry/ids.ts";
-import { compactionCounts, runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
-import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
-import { turnSpans } from "../../src/telemetry/spans.ts";
+import { eventId } from "#agents/shared/payload/identity.ts";
+import type { Turn } from "#core/model/session.ts";
+import { decodeTables } from "#core/packed/fact-columns.ts";
+import { decodeFacts } from "#core/packed/facts.ts";
+import { spanIdOf, traceIdOf } from "#core/telemetry/ids.ts";
+import { compactionCounts, runCounts, segmentCounts } from "#core/telemetry/metrics.ts";
+import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
+import { turnSpans } from "#core/telemetry/spans.ts";
+import { digestOf } from "#kit/digest.ts";
+import { countFacts } from "#store/counters.ts";
+import { fingerprint } from "#store/instance.ts";
+import { markPruned } from "#store/pruned-facts.ts";
 import { temporaryStores } from "../store/temporary.ts";
 
 // Stores and backends already contain names from earlier versions. A changed name would count or show everything again:
@@ -104,18 +104,10 @@ test("fingerprints that distinguish a store from its copies never change", () =>
   const fileSystem = { name: "ext4", isShared: false, hasLocks: true, hasStableInodes: true, isContainerLayer: false };
   const around = { fileSystem, machineId: "3d1219c7", hostname: "orchard", folderInode: "131074" };
   const shared = { ...around, fileSystem: { ...fileSystem, name: "nfs", isShared: true } };
-  expect([around, shared].map((one) => fingerprints(["/home/dev"], one))).toMatchInlineSnapshot(`
+  expect([around, shared].map((one) => fingerprint("/home/dev", one))).toMatchInlineSnapshot(`
     [
-      [
-        "cff2cea044995d81e930e4531aa0c6b6",
-        "1b4b3c5f0cb20a160575b273d73aa025",
-        "f0680894ad0984a3f5fd7a3466d3bd1d",
-      ],
-      [
-        "aac8f733151ed54f9a16d49e84857a7d",
-        "aac8f733151ed54f9a16d49e84857a7d",
-        "f0680894ad0984a3f5fd7a3466d3bd1d",
-      ],
+      "cff2cea044995d81e930e4531aa0c6b6",
+      "aac8f733151ed54f9a16d49e84857a7d",
     ]
   `);
 });

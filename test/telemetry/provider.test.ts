@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { ModelCall } from "../../src/model/model-call.ts";
-import type { SessionFacts } from "../../src/model/session.ts";
-import { runCounts } from "../../src/telemetry/metrics.ts";
-import { providerOf } from "../../src/telemetry/provider.ts";
+import type { ModelCall } from "#core/model/model-call.ts";
+import type { SessionFacts } from "#core/model/session.ts";
+import { runCounts } from "#core/telemetry/metrics.ts";
+import { providerOf } from "#core/telemetry/provider.ts";
 
 const call = (responseId: string | undefined, provider?: string): ModelCall => ({
   key: "c1",

@@ -1,7 +1,8 @@
 import { calcPrice, findProvider } from "@pydantic/genai-prices";
 import { describe, expect, test } from "vitest";
-import { type Price, priceOf } from "../../src/model/price-list.ts";
-import { tableList } from "../../src/telemetry/rates.ts";
+import type { Price } from "#core/model/price-list.ts";
+import { priceOf } from "#core/rules/price.ts";
+import { tableList } from "#core/telemetry/rates.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 

@@ -1,9 +1,9 @@
-import type { Session, SessionFacts } from "../../src/model/session.ts";
-import { buildSession } from "../../src/session/build.ts";
-import { callPrices } from "../../src/telemetry/cost.ts";
-import { subagentParents } from "../../src/telemetry/span-parents.ts";
-import { type KeyedSpan, type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "../../src/telemetry/spans.ts";
-import { totalOf } from "../../src/telemetry/totals.ts";
+import type { Session, SessionFacts } from "#core/model/session.ts";
+import { buildSession } from "#core/session/build.ts";
+import { callPrices } from "#core/telemetry/cost.ts";
+import { subagentParents } from "#core/telemetry/span-parents.ts";
+import { type KeyedSpan, type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "#core/telemetry/spans.ts";
+import { totalOf } from "#core/telemetry/totals.ts";
 import { inputOf, merged, type RecordedSession } from "../session/recorded.ts";
 
 export const REPOSITORY = {

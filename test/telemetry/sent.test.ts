@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { SpanRecord } from "../../src/model/telemetry.ts";
-import { openDatabase } from "../../src/store/database.ts";
+import { SpanRecord } from "#core/model/telemetry.ts";
+import { openDatabase } from "#store/database.ts";
 import { clockAt } from "../support/clock.ts";
 import { Replay } from "../support/replay.ts";
 

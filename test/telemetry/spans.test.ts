@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { defined } from "../../src/model/defined.ts";
-import type { ModelCall } from "../../src/model/model-call.ts";
-import { SpanRecord } from "../../src/model/telemetry.ts";
-import { runCounts } from "../../src/telemetry/metrics.ts";
-import type { KeyedSpan, SpanSettings } from "../../src/telemetry/spans.ts";
+import type { ModelCall } from "#core/model/model-call.ts";
+import { SpanRecord } from "#core/model/telemetry.ts";
+import { runCounts } from "#core/telemetry/metrics.ts";
+import type { KeyedSpan, SpanSettings } from "#core/telemetry/spans.ts";
+import { defined } from "#kit/objects.ts";
 import { recordedSession, recordedSessions } from "../session/recorded.ts";
 import { endedSession, spansOf } from "./records.ts";
 

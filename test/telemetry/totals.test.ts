@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { defined } from "../../src/model/defined.ts";
-import type { ModelCall, PricedCall } from "../../src/model/model-call.ts";
-import type { Turn } from "../../src/model/session.ts";
-import type { TokenUsage } from "../../src/model/transcript.ts";
-import { addTotals, NO_TOTALS, reviseTotals, totalOf } from "../../src/telemetry/totals.ts";
+import type { ModelCall, PricedCall } from "#core/model/model-call.ts";
+import type { Turn } from "#core/model/session.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { addTotals, NO_TOTALS, reviseTotals, totalOf } from "#core/telemetry/totals.ts";
+import { defined } from "#kit/objects.ts";
 
 const turn = (startMs: number, endMs: number, ...usages: readonly (TokenUsage | undefined)[]): Turn => ({
   ...{ key: `p${startMs}`, origin: "human", segment: 0, state: "ended", hasHookPrompt: true, backgroundCount: 0 },

@@ -8,7 +8,7 @@ import {
   plural,
   preciseDollars,
   shortCount,
-} from "../../src/text/amounts.ts";
+} from "#kit/text/amounts.ts";
 
 describe("amounts for people, in the terminal and on the page", () => {
   test("durations have a space before the unit, and two units from a minute on", () => {

@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { doctor } from "../../src/commands/doctor.ts";
-import { explain } from "../../src/commands/explain.ts";
-import { sessions } from "../../src/commands/sessions.ts";
-import { show } from "../../src/commands/show.ts";
-import { status } from "../../src/commands/status.ts";
-import { shownLines } from "../../src/text/ascii.ts";
-import { ProgressLine } from "../../src/text/progress.ts";
+import { doctor } from "#commands/doctor.ts";
+import { explain } from "#commands/explain.ts";
+import { sessions } from "#commands/sessions.ts";
+import { show } from "#commands/show.ts";
+import { status } from "#commands/status.ts";
+import { shownLines } from "#kit/text/ascii.ts";
+import { ProgressLine } from "#kit/text/progress.ts";
 import { contextAt } from "../support/context.ts";
 import { ROOT } from "../support/program.ts";
 import { Replay } from "../support/replay.ts";
 
-const HOOK = join(ROOT, "src", "intake", "hook.sh");
+const HOOK = join(ROOT, "src", "collect", "intake", "hook.sh");
 const AGENTS = { list: async () => [], find: async () => undefined };
 const ASCII = /^[\n\x20-\x7e]+$/;
 const PLAIN: Readonly<Record<string, string>>[] = [{ LC_ALL: "C" }, { LANG: "POSIX" }, { TERM: "dumb" }];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clip, widthOf } from "../../src/text/terminal.ts";
+import { clip, widthOf } from "#kit/text/terminal.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 

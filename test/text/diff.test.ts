@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { unifiedDiff } from "../../src/text/diff.ts";
+import { unifiedDiff } from "#kit/text/diff.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 

@@ -1,6 +1,6 @@
 // Which figures of failed calls are shown in red
 import { expect, test } from "vitest";
-import { type Failures, standsOut, sumOfFailures } from "../../src/text/failure-share.ts";
+import { type Failures, standsOut, sumOfFailures } from "#kit/text/failure-share.ts";
 
 const of = (failed: number, calls: number): Failures => ({ failed, calls });
 const usual = sumOfFailures([of(1, 10), of(1, 10), of(2, 20)]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { sumOfCalls } from "../../src/model/call-sums.ts";
-import { costText, count, dollars, megabytes, preciseDollars, tokensText } from "../../src/text/figures.ts";
+import { sumOfCalls } from "#core/rules/call-sums.ts";
+import { costText, count, dollars, megabytes, preciseDollars, tokensText } from "#kit/text/figures.ts";
 
 const NONE = sumOfCalls([]);
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Column, table } from "../../src/text/table.ts";
+import { type Column, table } from "#kit/text/table.ts";
 
 interface Row {
   readonly id: string;

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { timeZoneName } from "../../src/text/time-zone.ts";
+import { timeZoneName } from "#kit/text/times.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "openhook-zone-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { openDatabase } from "../../src/store/database.ts";
-import { nativePath } from "../../src/transcripts/native-path.ts";
+import { nativePath } from "#collect/transcripts/native-path.ts";
+import { openDatabase } from "#store/database.ts";
 import { Replay } from "../support/replay.ts";
 
 describe("one file has one name", () => {

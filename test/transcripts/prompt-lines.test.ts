@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { allAgents, findAgent } from "../../src/agents/registry.ts";
-import { importPast } from "../../src/commands/import.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import type { ReadOptions } from "../../src/model/agent.ts";
-import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
-import { protectionOf } from "../../src/privacy/protection.ts";
-import { recentSessions } from "../../src/store/queries.ts";
-import { readStore } from "../../src/store/read-only.ts";
-import { promptLines } from "../../src/transcripts/prompt-lines.ts";
-import { movedRootsOf } from "../../src/transcripts/transcript-roots.ts";
+import { allAgents, findAgent } from "#agents/registry.ts";
+import { promptLines } from "#collect/transcripts/first-prompt.ts";
+import { movedRootsOf } from "#collect/transcripts/transcript-roots.ts";
+import { importPast } from "#commands/import.ts";
+import { loadConfig } from "#config/load.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { ReadOptions } from "#core/model/transcript-reader.ts";
+import { protectionOf } from "#core/privacy/protection.ts";
+import { recentSessions } from "#store/queries.ts";
+import { readStore } from "#store/read-only.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 

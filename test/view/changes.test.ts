@@ -1,16 +1,15 @@
 // The changes view's data, with commits and changes that are not sent by hooks but stored directly
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { changeKey, commitKey } from "../../src/model/change-facts.ts";
-import type { EntryOf } from "../../src/model/transcript.ts";
-import { CHANGE_DIMENSIONS } from "../../src/report/dimensions.ts";
-import { setRepository } from "../../src/store/changes.ts";
-import { type Database, openDatabase } from "../../src/store/database.ts";
-import { addEntries } from "../../src/store/facts.ts";
-import { putOutcomes } from "../../src/store/outcomes.ts";
-import { ensureSession } from "../../src/store/sessions.ts";
-import type { ChangesDocument } from "../../src/view/wire/changes.ts";
-import type { ExplanationDocument } from "../../src/view/wire/session.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+import { changeKey, commitKey } from "#core/rules/change-facts.ts";
+import { CHANGE_DIMENSIONS } from "#show/report/query.ts";
+import type { ChangesDocument, ExplanationDocument } from "#show/view/wire/documents.ts";
+import { setRepository } from "#store/changes.ts";
+import { type Database, openDatabase } from "#store/database.ts";
+import { addEntries } from "#store/facts.ts";
+import { putOutcomes } from "#store/outcomes.ts";
+import { ensureSession } from "#store/sessions.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 import { ensureBuilt } from "../support/program.ts";
 import { Served } from "./served.ts";
@@ -86,12 +85,13 @@ describe("changes", () => {
     "by %s: rows and the work without one are the cost of all sessions, exactly",
     async (by) => {
       const { rows, without, withCost, total } = await changes(`by=${by}`);
-      const costOf = (all: readonly { figures: { sums: { costNanoUsd: number | null } } }[]): number =>
-        all.reduce((sum, { figures }) => sum + (figures.sums.costNanoUsd ?? 0), 0);
-      expect(total?.sums).toMatchObject({ modelCalls: 12, costIsLowerBound: false });
-      expect(costOf(rows)).toBe(withCost.costNanoUsd);
-      expect((withCost.costNanoUsd ?? 0) + (without?.sums.costNanoUsd ?? 0)).toBe(total?.sums.costNanoUsd);
-      for (const { figures, sessions } of rows) expect(costOf(sessions)).toBe(figures.sums.costNanoUsd);
+      const nanoUsd = (usd: number | null | undefined): number => Math.round((usd ?? 0) * 1e9);
+      const costOf = (all: readonly { figures: { cost_usd: number | null } }[]): number =>
+        all.reduce((sum, { figures }) => sum + nanoUsd(figures.cost_usd), 0);
+      expect(total).toMatchObject({ model_calls: 12, costIsLowerBound: false });
+      expect(costOf(rows)).toBe(nanoUsd(withCost.cost_usd));
+      expect(nanoUsd(withCost.cost_usd) + nanoUsd(without?.cost_usd)).toBe(nanoUsd(total?.cost_usd));
+      for (const { figures, sessions } of rows) expect(costOf(sessions)).toBe(nanoUsd(figures.cost_usd));
     },
   );
 
@@ -102,10 +102,10 @@ describe("changes", () => {
       [MERGED, "observed", START_MS + 2.5 * MINUTE_MS],
       [UNCHECKED, "inferred", START_MS + 2.5 * MINUTE_MS],
     ]);
-    const of = (id: string) => rows.find(({ key }) => key === id);
-    expect(of(MERGED)).toMatchObject({
+    const changeOf = (id: string) => rows.find(({ key }) => key === id);
+    expect(changeOf(MERGED)).toMatchObject({
       agents: ["acme"],
-      sessions: [{ source: "acme", sessionId: "one", figures: { sums: { modelCalls: 2 } } }],
+      sessions: [{ source: "acme", sessionId: "one", figures: { model_calls: 2 } }],
       outcome: {
         unchecked: 0,
         fates: { merged: 1 },
@@ -113,8 +113,12 @@ describe("changes", () => {
         note: `as ${"d".repeat(10)}`,
       },
     });
-    expect(of(REVERTED)?.outcome).toMatchObject({ fates: { reverted: 1 }, kept: null, note: `by ${"e".repeat(10)}` });
-    expect(of(UNCHECKED)?.outcome).toMatchObject({ unchecked: 1, kept: null, note: null });
+    expect(changeOf(REVERTED)?.outcome).toMatchObject({
+      fates: { reverted: 1 },
+      kept: null,
+      note: `by ${"e".repeat(10)}`,
+    });
+    expect(changeOf(UNCHECKED)?.outcome).toMatchObject({ unchecked: 1, kept: null, note: null });
     expect(outcome).toMatchObject({ commits: 3, unchecked: 1, rewritten: 1 });
   });
 
@@ -133,7 +137,7 @@ describe("changes", () => {
     expect((await changes("by=change&key=acme/shop%237")).rows).toHaveLength(1);
     expect((await changes("by=commit&text=BBBBB")).rows.map(({ key }) => key)).toEqual([REVERTED]);
     const ofOne = await changes("by=commit&source=acme&id=one");
-    expect([ofOne.rows.length, ofOne.total?.sums.modelCalls]).toEqual([2, 4]);
+    expect([ofOne.rows.length, ofOne.total?.model_calls]).toEqual([2, 4]);
     expect((await changes(`by=commit&sinceMs=${START_MS + 86_400_000}`)).total).toBeNull();
     expect(await changes("by=commit&limit=1")).toMatchObject({ rows: [{}], rowCount: 3 });
     expect((await served.ask("api/changes?by=place")).status).toBe(400);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { figuresOf } from "../../src/view/data/figures.ts";
-import { measureOf, mostExpensive } from "../../src/view/page/figures/by-cost.ts";
-import { dollarsOnAxis } from "../../src/view/page/text/format.ts";
+import { figuresOf } from "#show/view/data/rows.ts";
+import { measureOf, mostExpensive } from "#show/view/page/figures/compare.ts";
+import { dollarsOnAxis } from "#show/view/page/text/format.ts";
 
 describe("figures of the page", () => {
   test.each([
@@ -11,7 +11,7 @@ describe("figures of the page", () => {
     [1_000_000_000_000, ["$1,000", "$2,000", "$3,000"]],
     [100_000, ["$0.0001", "$0.0002", "$0.0003"]],
   ])("marks %d billionths apart have the same digits, and as many as they need", (step, marks) => {
-    expect([1, 2, 3].map((n) => dollarsOnAxis(n * step, step))).toEqual(marks);
+    expect([1, 2, 3].map((n) => dollarsOnAxis((n * step) / 1e9, step / 1e9))).toEqual(marks);
   });
 });
 
@@ -24,7 +24,7 @@ describe("groups by cost", () => {
 
   test("an unknown cost is not 0, so it has no share", () => {
     const groups = [group(5, 1), group(undefined, 9), group(0, 3)];
-    expect(groups.map(measureOf(groups))).toEqual([5, null, 0]);
+    expect(groups.map(measureOf(groups))).toEqual([5e-9, null, 0]);
   });
 
   test("tokens count if no group has a cost", () => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadConfig } from "../../src/config/load.ts";
-import type { Subscriptions } from "../../src/model/rate-limit.ts";
-import { openDatabase } from "../../src/store/database.ts";
-import { ensureSession } from "../../src/store/sessions.ts";
-import { figuresOf } from "../../src/view/data/figures.ts";
-import { traceLinkOf } from "../../src/view/trace-link.ts";
-import type { HomeDocument } from "../../src/view/wire/home.ts";
+import { loadConfig } from "#config/load.ts";
+import type { Subscriptions } from "#core/model/rate-limit.ts";
+import { figuresOf } from "#show/view/data/rows.ts";
+import { traceLinkOf } from "#show/view/deps.ts";
+import type { HomeDocument } from "#show/view/wire/documents.ts";
+import { openDatabase } from "#store/database.ts";
+import { ensureSession } from "#store/sessions.ts";
 import { ensureBuilt } from "../support/program.ts";
 import { Replay } from "../support/replay.ts";
 import { Served } from "./served.ts";
@@ -24,8 +24,8 @@ beforeAll(async () => {
   for (const call of replay.calls) replay.put(call);
   await replay.drain({ endIdle: true });
   served = await Served.at(replay.places, () => nowMs, undefined, { subscriptions: () => subscriptions });
-  const { rows } = (await served.json("api/sessions")) as { rows: readonly { startMs: number }[] };
-  startMs = rows[0]?.startMs ?? 0;
+  const { rows } = (await served.json("api/sessions")) as { rows: readonly { start: string }[] };
+  startMs = Date.parse(rows[0]?.start ?? "");
   dayMs = Math.floor(startMs / DAY_MS) * DAY_MS;
 });
 afterAll(async () => {
@@ -42,10 +42,10 @@ describe("home", () => {
   test("compares today with yesterday up to the same time, and a period with the one before", async () => {
     nowMs = dayMs + DAY_MS - 1;
     const own = await home(dayMs);
-    expect(own.today.figures).toMatchObject({ sessions: 1, toolCalls: 5 });
-    expect(own.today.figures?.sums.costNanoUsd).toBe(own.period.figures?.sums.costNanoUsd);
+    expect(own.today.figures).toMatchObject({ sessions: 1, tool_calls: 5 });
+    expect(own.today.figures?.cost_usd).toBe(own.period.figures?.cost_usd);
     expect([own.today.before, own.period.before]).toEqual([null, null]);
-    expect(own.costNanoUsd.filter((cost) => cost !== null)).toEqual([own.today.figures?.sums.costNanoUsd]);
+    expect(own.costUsd.filter((cost) => cost !== null)).toEqual([own.today.figures?.cost_usd]);
 
     // The next day: before the session's time of day, and after it
     nowMs = startMs + DAY_MS - 3_600_000;
@@ -74,7 +74,7 @@ describe("home", () => {
       const { inputIsLowerBound, outputIsLowerBound, costIsLowerBound } = figuresOf({
         ...row,
         sessionsWithoutUsage,
-      }).sums;
+      });
       return [inputIsLowerBound, outputIsLowerBound, costIsLowerBound];
     };
     expect([bounds(0), bounds(1)]).toEqual([
@@ -95,9 +95,12 @@ describe("home", () => {
     nowMs = dayMs + DAY_MS - 1;
     const marked = async () => {
       const { subscribed, recent } = await home(dayMs);
-      return { subscribed, onSubscription: recent.flatMap((row) => (row.source === "acme" ? [] : row.onSubscription)) };
+      return {
+        subscribed,
+        onSubscription: recent.flatMap((row) => (row.source === "acme" ? [] : row.on_subscription)),
+      };
     };
-    const none = { subscribed: [], onSubscription: [false] };
+    const none = { subscribed: [], onSubscription: [null] };
     expect(await marked()).toEqual(none);
     subscriptions = new Map([["claude-code", startMs - 1]]);
     expect(await marked()).toEqual({ subscribed: ["Claude Code"], onSubscription: [true] });

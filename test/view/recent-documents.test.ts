@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { SessionView } from "../../src/report/session-view.ts";
-import { RecentDocuments } from "../../src/view/recent-documents.ts";
+import type { SessionView } from "#show/report/session-view.ts";
+import { RecentDocuments } from "#show/view/recent-documents.ts";
 
 test("a response is known until the session changes", () => {
   const recent = new RecentDocuments();

@@ -1,13 +1,14 @@
 import { request } from "node:http";
 import { join } from "node:path";
-import { allAgents } from "../../src/agents/registry.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import type { Places } from "../../src/config/places.ts";
-import { describeStoreError, noStoreMessage } from "../../src/sessions/open-store.ts";
-import { spanSettings } from "../../src/sessions/span-settings.ts";
-import type { ViewDeps } from "../../src/view/deps.ts";
-import { readPageFiles } from "../../src/view/page-files.ts";
-import { serveView, type ViewServer } from "../../src/view/server.ts";
+import { allAgents } from "#agents/registry.ts";
+import { noStoreMessage } from "#commands/no-store-message.ts";
+import { loadConfig } from "#config/load.ts";
+import type { Places } from "#config/places.ts";
+import type { ViewDeps } from "#show/view/deps.ts";
+import { readPageFiles } from "#show/view/page-files.ts";
+import { serveView, type ViewServer } from "#show/view/server.ts";
+import { describeStoreError } from "#store/sessions/open-store.ts";
+import { spanSettings } from "#store/sessions/span-settings.ts";
 import { ROOT } from "../support/program.ts";
 
 export interface Reply {

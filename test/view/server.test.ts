@@ -2,11 +2,11 @@ import { rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { filesOf, openDatabase } from "../../src/store/database.ts";
-import { MIGRATIONS } from "../../src/store/migrations.ts";
-import { ensureSession, updateSession } from "../../src/store/sessions.ts";
-import { makeGuard, SECURITY_HEADERS } from "../../src/view/guard.ts";
-import { SORTS } from "../../src/view/wire/sessions.ts";
+import { makeGuard, SECURITY_HEADERS } from "#show/view/guard.ts";
+import { SORTS } from "#show/view/wire/api.ts";
+import { filesOf, openDatabase } from "#store/database.ts";
+import { SCHEMA_VERSION } from "#store/schema-version.const.ts";
+import { ensureSession, updateSession } from "#store/sessions.ts";
 import { clockAt } from "../support/clock.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 import { ensureBuilt } from "../support/program.ts";
@@ -302,7 +302,13 @@ describe("responses", () => {
     expect(Math.max(...spans.depth)).toBe(6);
     expect(spans.depth.every((depth, i) => i === 0 || depth <= (spans.depth[i - 1] ?? 0) + 1)).toBe(true);
     expect(spans.label.slice(0, 2).map((i) => spans.strings[i])).toEqual(["Session", "Turn 1"]);
-    expect(row).toMatchObject({ agent: "Claude Code", turns: 1, subagents: 3, toolCalls: 5, end: { state: "ended" } });
+    expect(row).toMatchObject({
+      agent: "Claude Code",
+      turns: 1,
+      subagents: 3,
+      tool_calls: { total: 5 },
+      ending: { state: "ended" },
+    });
   });
 
   test("search is case-insensitive in every script", async () => {
@@ -316,9 +322,9 @@ describe("responses", () => {
     const there = await Served.at(other.places);
     const found = async (text: string): Promise<readonly string[]> => {
       const { rows } = (await there.json(`api/sessions?text=${encodeURIComponent(text)}`)) as {
-        rows: { sessionId: string }[];
+        rows: { session_id: string }[];
       };
-      return rows.map(({ sessionId }) => sessionId);
+      return rows.map(({ session_id }) => session_id);
     };
     try {
       for (const text of ["übersicht", "ÜBERSICHT", "Übersicht", "/проект", "ПРОЕКТ", "FEATURE/ü", "TOLD"]) {
@@ -351,15 +357,15 @@ describe("responses", () => {
     const there = await Served.at(other.places);
     const list = async (query: string) =>
       (await there.json(`api/sessions${query}`)) as {
-        rows: { sessionId: string; repository: string }[];
+        rows: { session_id: string; repositoryName: string }[];
         choices: { repositories: string[] };
       };
     try {
       const { rows, choices } = await list("");
       expect(choices.repositories).toEqual(["acme/api", "beta/api"]);
-      expect(rows.map(({ repository }) => repository).sort()).toEqual(choices.repositories);
+      expect(rows.map(({ repositoryName }) => repositoryName).sort()).toEqual(choices.repositories);
       for (const query of ["repository=beta/api", "text=BETA/"]) {
-        expect((await list(`?${query}`)).rows.map(({ sessionId }) => sessionId)).toEqual(["of-beta"]);
+        expect((await list(`?${query}`)).rows.map(({ session_id }) => session_id)).toEqual(["of-beta"]);
       }
       expect((await list("?repository=api")).rows).toHaveLength(2);
       expect((await list("?repository=gamma/api")).rows).toEqual([]);
@@ -435,15 +441,15 @@ describe("responses", () => {
   test("figures over time and tools are the session's", async () => {
     const sinceMs = Date.parse("2026-11-21T00:00:00Z");
     const usage = (await served.json(`api/usage?sinceMs=${sinceMs}&unit=day&split=model&timeZone=UTC`)) as {
-      total: { sums: Record<string, unknown>; toolCalls: number };
+      total: Record<string, unknown>;
       buckets: string[];
       groups: { name: string; tokens: number[] }[];
     };
-    expect(usage.total).toMatchObject({ toolCalls: 5, sums: { input: 4278, output: 120, costIsLowerBound: false } });
+    expect(usage.total).toMatchObject({ tool_calls: 5, input: 4278, output: 120, costIsLowerBound: false });
     expect(usage.buckets[0]).toBe("2026-11-21");
     expect(usage.groups.map(({ name, tokens }) => [name, tokens[0]])).toEqual([["claude-sonnet-4-5-20250929", 4398]]);
     const { rows } = (await served.json(`api/tools?sinceMs=${sinceMs}`)) as { rows: Record<string, unknown>[] };
-    expect(rows.map(({ tool, calls }) => [tool, calls])).toEqual([
+    expect(rows.map(({ tool, tool_calls }) => [tool, tool_calls])).toEqual([
       ["Agent", 3],
       ["Bash", 1],
       ["Read", 1],
@@ -467,13 +473,14 @@ test("includes work before the first hook in the list's order and in all-time fi
   const look = await Served.at(late.places);
   try {
     const rows = async (query: string) =>
-      (await look.json(`api/sessions?sort=started&${query}`))["rows"] as { startMs: number }[];
+      (await look.json(`api/sessions?sort=started&${query}`))["rows"] as { start: string }[];
     const [row] = await rows("");
-    expect(row?.startMs).toBeLessThan(hookMs);
+    const startMs = Date.parse(row?.start ?? "");
+    expect(startMs).toBeLessThan(hookMs);
     expect(await rows(`toMs=${hookMs - 1}`)).toEqual([row]);
-    expect(await rows(`toMs=${row?.startMs}`)).toEqual([]);
+    expect(await rows(`toMs=${startMs}`)).toEqual([]);
     const { total } = (await look.json("api/usage?unit=hour&split=model&timeZone=UTC")) as { total: object };
-    expect(total).toMatchObject({ toolCalls: 5, sums: { input: 4278, output: 120 } });
+    expect(total).toMatchObject({ tool_calls: 5, input: 4278, output: 120 });
   } finally {
     await look.close();
     late.remove();
@@ -482,16 +489,17 @@ test("includes work before the first hook in the list's order and in all-time fi
 
 test("includes sessions dated into the future by a wrong clock in chart and sums", async () => {
   const dayMs = 86_400_000;
-  const { sums } = await served.json("api/usage").then(({ total }) => total as { sums: { input: number } });
+  const { input } = await served.json("api/usage").then(({ total }) => total as { input: number });
   const { rows } = await served.json("api/sessions");
-  const [{ startMs } = { startMs: 0 }] = rows as { startMs: number }[];
+  const [{ start } = { start: "" }] = rows as { start: string }[];
+  const startMs = Date.parse(start);
   const look = await Served.at(replay.places, () => startMs - 3 * dayMs);
   try {
     const usage = await look.json(`api/usage?sinceMs=${startMs - 10 * dayMs}&unit=day&timeZone=UTC`);
     const buckets = usage["buckets"] as string[];
     expect(buckets).toEqual([...buckets].sort());
-    const times = usage["bucketFigures"] as ({ sums: { input: number | null } } | null)[];
-    expect(times.reduce((sum, time) => sum + (time?.sums.input ?? 0), 0)).toBe(sums.input);
+    const times = usage["bucketFigures"] as ({ input: number | null } | null)[];
+    expect(times.reduce((sum, time) => sum + (time?.input ?? 0), 0)).toBe(input);
   } finally {
     await look.close();
   }
@@ -504,7 +512,7 @@ test("paging continues the same list in every order, even with many equal values
   const look = await Served.at(own.places);
   const idsOf = async (query: string): Promise<readonly string[]> => {
     const { rows } = await look.json(`api/sessions?${query}`);
-    return (rows as { sessionId: string }[]).map(({ sessionId }) => sessionId);
+    return (rows as { session_id: string }[]).map(({ session_id }) => session_id);
   };
   try {
     for (const sort of SORTS) {
@@ -577,8 +585,8 @@ describe("a store that is missing, damaged, or from another version", () => {
 
   test("a newer and an older store are errors with their remedies", async () => {
     for (const [version, advice] of [
-      [MIGRATIONS.length + 1, "update openhook-otel"],
-      [1, "openhook-otel drain"],
+      [SCHEMA_VERSION + 1, "update openhook-otel"],
+      [1, "openhook-otel import"],
     ] as const) {
       const { status, body } = await at((inbox) => {
         const db = openDatabase(inbox.places.storePath);

@@ -1,22 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { SpanRecord } from "../../src/model/telemetry.ts";
-import { callsOfSpans } from "../../src/report/waterfall/row-sums.ts";
-import * as semconv from "../../src/telemetry/semconv.ts";
-import { toColumns } from "../../src/view/data/columns.ts";
-import { insideOf } from "../../src/view/page/session/inside.ts";
-import { isWorking, readSpans } from "../../src/view/page/session/spans.ts";
-import {
-  FULL_VIEW,
-  makeAxis,
-  positionOf,
-  ticksOf,
-  timeAt,
-  zoomed,
-} from "../../src/view/page/session/waterfall/axis.ts";
-import { findSpans } from "../../src/view/page/session/waterfall/find.ts";
-import { orderOf } from "../../src/view/page/session/waterfall/order.ts";
-import { nextFailed, rowOf, visibleRows } from "../../src/view/page/session/waterfall/visible-rows.ts";
-import { safeLines, safeText } from "../../src/view/page/text/safe-text.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
+import { callsOfSpans } from "#show/report/waterfall/row-sums.ts";
+import { toColumns } from "#show/view/data/columns.ts";
+import { insideOf, isWorking, readSpans } from "#show/view/page/session/spans.ts";
+import { FULL_VIEW, makeAxis, positionOf, ticksOf, timeAt, zoomed } from "#show/view/page/session/waterfall/axis.ts";
+import { findSpans, nextFailed, orderOf, rowOf, visibleRows } from "#show/view/page/session/waterfall/visible-rows.ts";
+import { safeLines, safeText } from "#show/view/page/text/safe-text.ts";
 import fc from "../support/properties.ts";
 
 const id = (n: number): string => n.toString(16).padStart(16, "0");
@@ -190,9 +180,9 @@ describe("rows", () => {
       );
       return [spans.callsOf(0), spans.inputOf(0), spans.outputOf(0), spans.costOf(0), ...least];
     };
-    expect(figures(call(2, 1, 10, 0.5), call(3, 1, 5, 0.25))).toEqual([2, 15, 2, 750_000_000, false, false, false]);
-    expect(figures(call(2, 1, 10, 0.5), call(3, 1, 5))).toEqual([2, 15, 2, 5e8, false, false, true]);
-    expect(figures(call(2, 1, 10, 0.5), call(3, 1))).toEqual([2, 10, 1, 5e8, true, true, true]);
+    expect(figures(call(2, 1, 10, 0.5), call(3, 1, 5, 0.25))).toEqual([2, 15, 2, 0.75, false, false, false]);
+    expect(figures(call(2, 1, 10, 0.5), call(3, 1, 5))).toEqual([2, 15, 2, 0.5, false, false, true]);
+    expect(figures(call(2, 1, 10, 0.5), call(3, 1))).toEqual([2, 10, 1, 0.5, true, true, true]);
     expect(figures(call(2, 1))).toEqual([1, null, null, null, true, true, true]);
     const unknown = spansOf(root(9), call(2, 1));
     expect([unknown.has(0, "unknownTokens"), unknown.has(0, "unknownCost")]).toEqual([true, true]);
@@ -206,8 +196,8 @@ describe("rows", () => {
     const order = [...orderOf(spans, "cost")].map((index) => [spans.idOf(index), spans.costOf(index)]);
     expect(order).toEqual(
       [
-        ...[[1, 1.1e9] as const, [2, 6e8] as const, [4, 3e8] as const, [5, 2e8] as const, [6, 2e8] as const],
-        ...[[3, 1e8] as const, [7, 5e8] as const, [8, 5e8] as const, [9, null] as const, [10, null] as const],
+        ...[[1, 1.1] as const, [2, 0.6] as const, [4, 0.3] as const, [5, 0.2] as const, [6, 0.2] as const],
+        ...[[3, 0.1] as const, [7, 0.5] as const, [8, 0.5] as const, [9, null] as const, [10, null] as const],
       ].map(([n, cost]) => [id(n), cost]),
     );
   });
@@ -221,10 +211,10 @@ describe("rows", () => {
       calls: 4,
       tools: 0,
       subagents: 3,
-      subagentCostNanoUsd: 6e8,
+      subagentCostUsd: expect.closeTo(0.6, 9),
       subagentCostIsLowerBound: true,
     });
-    expect(insideOf(spans, spans.indexOf(id(6)))).toMatchObject({ calls: 1, subagents: 0, subagentCostNanoUsd: null });
+    expect(insideOf(spans, spans.indexOf(id(6)))).toMatchObject({ calls: 1, subagents: 0, subagentCostUsd: null });
   });
 });
 

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFil
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
-import { placesOf } from "../../src/config/places.ts";
-import { hookCommandOf } from "../../src/registration/hook-program.ts";
+import { allAgents } from "#agents/registry.ts";
+import { placesOf } from "#config/places.ts";
+import { hookCommandOf } from "#setup/registration/hook-program.ts";
 import { contextAt } from "../support/context.ts";
 import { ensureBuilt, PROGRAM } from "../support/program.ts";
 import { removeFolder } from "../support/remove.ts";

@@ -1,4 +1,4 @@
-// Lines of earlier versions, which start `node` by its name if Node's path has a blank.
+// Lines that start `node` by its name, because Node's path has a blank.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";

@@ -2,7 +2,7 @@
 import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { VERSION } from "../../src/version.ts";
+import { VERSION } from "#kit/version.ts";
 import {
   cmd,
   filesIn,

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { table } from "../../src/text/table.ts";
+import { table } from "#kit/text/table.ts";
 import { CHECKOUT, checkOut } from "./checkout.ts";
 import { NODE, newProfile, onDisk, run } from "./lab.ts";
 import { FOLDERS, KNOWN, NOT_RUN } from "./selection.ts";

@@ -1,48 +1,63 @@
 // `amp plugins show-docs` of 0.0.1790142911 (https://ampcode.com/manual/plugin-api), read 2026-11-26; not run
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { Event, Extras } from "../../model/event.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+
+import type { PayloadFacts, Recognition } from "#core/model/agent.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { type Frame, type FramedMembers, type FramedTable, framedAdapter } from "../shared/payload/framed-adapter.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
-import { asCount, asExitCode, asObject, asString } from "../shared/payload/json.ts";
-import { eventOf, type PayloadEvent } from "../shared/payload/payload-event.ts";
-import { KNOWN } from "./known.ts";
+import { asArray, asCount, asExitCode, asObject, asString, type Fields } from "../shared/payload/json.ts";
 
-export const SOURCE = "amp";
+const SOURCE = "amp";
 
-/** Recognises what our plugin writes: Amp's event, and the members of its context that identify the session. */
-export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
-  const { event } = partsOf(payload);
-  const type = asString(event?.["type"]);
-  if (event === undefined || type === undefined) return "no";
-  if (threadOf(event) !== undefined && KNOWN.events.includes(type)) return "certain";
-  return intake.source === SOURCE ? "possible" : "no";
-}
+const EVENTS = {
+  "agent.start": {
+    type: "prompt.submit",
+    read: ({ event }) => ({
+      promptLength: asString(event["message"])?.length ?? asCount(event["length"]),
+      extras: { prompt_id: messageKey(event["id"]) },
+    }),
+  },
+  "agent.end": {
+    type: "turn.end",
+    or: ["turn.error"],
+    read({ event }) {
+      const prompt_id = messageKey(event["id"]);
+      return event["status"] === "error"
+        ? { type: "turn.error", extras: { prompt_id, error_type: "_OTHER" } }
+        : { extras: { prompt_id } };
+    },
+  },
+  "tool.result": { type: "tool.end", read: toolEnd },
+} as const satisfies FramedTable<Frame & { readonly event: Fields }>;
 
-/** One event of Amp → its event. The same event from two plugins, in two processes, has one id. */
-export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
-  const { event, context, extension } = partsOf(payload);
-  const native = asString(event?.["type"]);
-  const sessionId = event === undefined ? undefined : threadOf(event);
-  if (event === undefined || native === undefined || sessionId === undefined) return [];
-  const parts = partsIn(native, event);
-  if (parts === undefined) return [];
-  return [
-    eventOf(
-      {
-        source: SOURCE,
-        native,
-        session: { id: sessionId },
-        cwd: asString(context?.["cwd"]),
-        timeMs: asCount(extension?.["at"]),
-        key: payloadDigest({ event }),
-        ...parts,
-        extras: defined<Extras>({ agent_version: asString(extension?.["version"]), ...parts.extras }),
-      },
-      intake,
-    ),
-  ];
-}
+/** Names of events that give something. */
+export type NativeName = keyof typeof EVENTS;
+
+export const adapter = framedAdapter({
+  source: SOURCE,
+  recognises,
+  events: EVENTS,
+  notNeeded: "session.start tool.call changes.prompt",
+  fields: "event context extension",
+  nameOf: (payload, intake) => asString(partsOf(payload).event?.["type"]) ?? intake.event,
+  frameOf(payload) {
+    const { event, context, extension } = partsOf(payload);
+    const native = asString(event?.["type"]);
+    const sessionId = event === undefined ? undefined : threadOf(event);
+    if (event === undefined || native === undefined || sessionId === undefined) return undefined;
+    return {
+      event,
+      native,
+      session: { id: sessionId },
+      cwd: asString(context?.["cwd"]),
+      timeMs: asCount(extension?.["at"]),
+      // The same event from two plugins, in two processes, has one id
+      key: payloadDigest({ event }),
+      extras: { agent_version: asString(extension?.["version"]) },
+    };
+  },
+});
 
 /** An interruption, which only the end of a turn reports. */
 export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
@@ -83,10 +98,26 @@ export function outcomeIn(status: unknown, result: unknown) {
   }
 }
 
+/** Files that a call changed, as Amp's own helper names them to our plugin. What was changed in them is not reported. */
+export function toFileWrites(payload: unknown, { events }: PayloadFacts): readonly FileWrite[] {
+  if (events[0]?.type !== "tool.end") return [];
+  const files = asArray(asObject(asObject(payload)?.["event"])?.["files"]);
+  return [...new Set(files)].flatMap((file) => {
+    const path = asString(file);
+    return path === undefined ? [] : [{ path }];
+  });
+}
+
 // --- internal ---
 
-type Fields = Readonly<Record<string, unknown>>;
-type EventParts = Pick<PayloadEvent, "type"> & Partial<PayloadEvent>;
+/** Recognises what our plugin writes: Amp's event, and the members of its context that identify the session. */
+function recognises(payload: unknown, intake: IntakeFacts): Recognition {
+  const { event } = partsOf(payload);
+  const type = asString(event?.["type"]);
+  if (event === undefined || type === undefined) return "no";
+  if (threadOf(event) !== undefined && adapter.known.events.includes(type)) return "certain";
+  return intake.source === SOURCE ? "possible" : "no";
+}
 
 const partsOf = (payload: unknown) => {
   const p = asObject(payload);
@@ -98,42 +129,17 @@ function threadOf(event: Fields): string | undefined {
   return id?.startsWith("T-") === true ? id : undefined;
 }
 
-function partsIn(native: string, event: Fields): EventParts | undefined {
-  const prompt_id = messageKey(event["id"]);
-  switch (native) {
-    case "agent.start":
-      return {
-        type: "prompt.submit",
-        promptLength: asString(event["message"])?.length ?? asCount(event["length"]),
-        extras: defined<Extras>({ prompt_id }),
-      };
-    case "agent.end":
-      return {
-        type: event["status"] === "error" ? "turn.error" : "turn.end",
-        extras: defined<Extras>({
-          prompt_id,
-          error_type: event["status"] === "error" ? "_OTHER" : undefined,
-        }),
-      };
-    case "tool.result":
-      return toolEnd(event);
-    default:
-      return undefined;
-  }
-}
-
-function toolEnd(event: Fields): EventParts | undefined {
+function toolEnd({ event }: { readonly event: Fields }): FramedMembers | undefined {
   const outcome = outcomeIn(event["status"], event["output"]);
   const callId = asString(event["toolUseID"]);
   if (outcome === undefined || callId === undefined) return undefined;
   const { status } = outcome;
   return {
-    type: "tool.end",
     tool: { name: asString(event["tool"]), callId, status: status === "denied" ? "error" : status },
-    extras: defined<Extras>({
+    extras: {
       exit_code: "exitCode" in outcome ? outcome.exitCode : undefined,
       error_type: "errorType" in outcome ? outcome.errorType : undefined,
       status_origin: "native",
-    }),
+    },
   };
 }

@@ -1,15 +1,13 @@
-import type { Agent } from "../../model/agent.ts";
-import { recognises, SOURCE, toEntries, toEvents } from "./adapter.ts";
-import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
-import { AMP_NAMES } from "./names.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { adapter, toEntries, toFileWrites } from "./adapter.ts";
+import { AMP_NAMES } from "./own-names.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Amp",
   otherNames: ["sourcegraph"],
   docs: "https://ampcode.com/manual/plugin-api",
-  emits: ["file.write", "prompt.submit", "tool.end", "turn.end", "turn.error"],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   capabilities: {
     basis: "documented",
@@ -20,11 +18,8 @@ export default {
     eventIds: "payload",
   },
   own: AMP_NAMES,
-  known: KNOWN,
   environment: ["AMP_DATA_DIR", "XDG_DATA_HOME"],
-  recognises,
   toFileWrites,
-  toEvents,
   toEntries,
   sessionsBelow: [".local/share/amp"],
   transcript: () => import("./transcript.ts"),

@@ -1,22 +1,20 @@
 // Form of thread files: public readers and samples named in README.md beside this file, read 2026-11-26; not recorded
 
 import { fileURLToPath } from "node:url";
-import type { ContentUpdate } from "../../model/content.ts";
-import { toolCallPart } from "../../model/content-keys.ts";
-import { defined } from "../../model/defined.ts";
-import { sumKnown, withParts } from "../../model/known.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import type { ContentUpdate } from "#core/model/content.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import { toolCallPart } from "#core/rules/keys.ts";
+import { sumKnown, withParts } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
-import { asArray, asCode, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
+import { asCode, asCount, asObject, asString, asTimeMs, type Fields, objectsIn } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { messageKey, outcomeIn } from "./adapter.ts";
-import { EDITORS } from "./names.ts";
-
-export type Fields = Readonly<Record<string, unknown>>;
+import { EDITORS } from "./own-names.ts";
 
 /** What a thread file contains. */
-export interface Thread {
+interface Thread {
   readonly entries: readonly TranscriptEntry[];
   readonly content: readonly ContentUpdate[];
   /** Messages that were read. */
@@ -259,12 +257,6 @@ function someOf(counts: { readonly [K in keyof TokenUsage]?: number | undefined 
 
 const digits = (usage: TokenUsage | undefined): string =>
   [usage?.input, usage?.output, usage?.cacheRead, usage?.cacheWrite].map((n) => n ?? "").join("/");
-
-const objectsIn = (value: unknown): readonly Fields[] =>
-  asArray(value).flatMap((one) => {
-    const fields = asObject(one);
-    return fields === undefined ? [] : [fields];
-  });
 
 function textIn(blocks: readonly Fields[]): string | undefined {
   const texts = blocks.flatMap((block) => (block["type"] === "text" ? (asString(block["text"]) ?? []) : []));

@@ -1,27 +1,63 @@
 // https://antigravity.google/docs/hooks as quoted by public projects, and their tests, read 2026-11-21
 
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { Event, Extras, NativeEventType } from "../../model/event.ts";
+import type { PayloadFacts, Recognition } from "#core/model/agent.ts";
+import type { Content } from "#core/model/content.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { executableOf } from "../shared/names/executables.ts";
-import { absolutePath, first, typeOf } from "../shared/payload/claude-like.ts";
-import { arrivalKey } from "../shared/payload/derived-ids.ts";
+import { adapterOf, type Members, type Payload } from "../shared/payload/adapter-of.ts";
+import { contentOfEvents, firstOf } from "../shared/payload/content.ts";
+import { arrivalKey } from "../shared/payload/identity.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { outcomeOf } from "../shared/payload/outcome.ts";
-import { eventOf } from "../shared/payload/payload-event.ts";
+import { absolutePath } from "../shared/payload/payload-event.ts";
 
-export const SOURCE = "antigravity";
-/** PreInvocation precedes every model call; it is not the start of a session. */
-export const EVENTS = {
-  PreInvocation: "model.start",
-  PostInvocation: "model.end",
-  PreToolUse: "tool.start",
-  PostToolUse: "tool.end",
-  Stop: "turn.end",
-} as const satisfies Readonly<Record<string, NativeEventType>>;
+export const adapter = adapterOf({
+  source: "antigravity",
+  recognises,
+  events: {
+    // Precedes every model call; it is not the start of a session
+    PreInvocation: { type: "model.start" },
+    PostInvocation: { type: "model.end" },
+    PreToolUse: { type: "tool.start", read: callIn },
+    PostToolUse: {
+      type: "tool.end",
+      read(p, intake) {
+        const call = callIn(p);
+        if (nameIn(p, intake) === undefined) return { ...call, native: "toolCall" };
+        const { status, exitCode, origin } = outcomeOf(p["toolResult"] ?? p["result"] ?? p);
+        return { ...call, tool: { ...call.tool, status }, extras: { exit_code: exitCode, status_origin: origin } };
+      },
+    },
+    Stop: { type: "turn.end" },
+  },
+  fields: `conversationId stepIdx toolCall toolResult result error workspacePaths invocationNum transcriptPath
+    artifactDirectoryPath fullyIdle hookEventName timestamp model`,
+  nameIn: ["hookEventName"],
+  // A tool call without an event name may be the start or the end of the call; it is reported as its end
+  nameOf: (p, intake) => nameIn(p, intake) ?? (asObject(p["toolCall"]) === undefined ? undefined : "PostToolUse"),
+  inAnyCase: true,
+  sessionIn: ["conversationId"],
+  cwdOf: (p) => asString(asArray(p["workspacePaths"])[0]),
+  keyOf: (p, intake) => (asObject(p["toolCall"]) === undefined ? undefined : callIdIn(p)) ?? arrivalKey(intake),
+  extrasOf: (p, intake) => ({
+    transcript_path: absolutePath(p["transcriptPath"], intake),
+    executable: executableOf(asObject(asObject(p["toolCall"])?.["args"])?.["CommandLine"]),
+  }),
+});
+
+/** Content of tool calls only, because there is no prompt event. */
+export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
+  const p = asObject(payload) ?? {};
+  return contentOfEvents(events, {
+    arguments: asObject(p["toolCall"])?.["args"],
+    result: firstOf(p, ["toolResult", "result", "error"]),
+  });
+}
+
+// --- internal ---
 
 /** Payloads do not name their event; `--event` does. */
-export function recognises(payload: unknown): Recognition {
+function recognises(payload: unknown): Recognition {
   const p = asObject(payload);
   if (p === undefined || asString(p["conversationId"]) === undefined) return "no";
   if (asObject(p["toolCall"]) !== undefined) return "certain";
@@ -29,42 +65,16 @@ export function recognises(payload: unknown): Recognition {
   return MARKS.some((name) => p[name] !== undefined) ? "likely" : "possible";
 }
 
-/** A tool call without an event name may be the start or the end of the call; it is reported as its end. */
-export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
-  const p = asObject(payload);
-  const sessionId = asString(p?.["conversationId"]);
-  if (p === undefined || sessionId === undefined) return [];
-  const call = asObject(p["toolCall"]);
-  const native = first(p, ["hookEventName"]) ?? intake.event;
-  const type = native === undefined ? undefined : typeOf(EVENTS, native);
-  if (type === undefined && (call === undefined || native !== undefined)) return [];
-  const isTool = call !== undefined || type === "tool.start" || type === "tool.end";
+const MARKS = ["invocationNum", "fullyIdle", "workspacePaths", "artifactDirectoryPath", "stepIdx"];
+
+const nameIn = (p: Payload, intake: IntakeFacts): string | undefined => asString(p["hookEventName"]) ?? intake.event;
+
+function callIdIn(p: Payload): string | undefined {
   const step = asCount(p["stepIdx"]);
-  const callId = isTool && step !== undefined ? `step-${step}` : undefined;
-  const args = asObject(call?.["args"]);
-  const ended = type === "tool.end" ? outcomeOf(p["toolResult"] ?? p["result"] ?? p) : undefined;
-  return [
-    eventOf(
-      {
-        source: SOURCE,
-        type: type ?? "tool.end",
-        native: native ?? "toolCall",
-        session: { id: sessionId },
-        cwd: asString(asArray(p["workspacePaths"])[0]),
-        key: callId ?? arrivalKey(intake),
-        tool: { name: asString(call?.["name"]), callId, status: ended?.status },
-        extras: defined<Extras>({
-          transcript_path: absolutePath(p["transcriptPath"], intake),
-          executable: executableOf(args?.["CommandLine"]),
-          exit_code: ended?.exitCode,
-          status_origin: ended?.origin,
-        }),
-      },
-      intake,
-    ),
-  ];
+  return step === undefined ? undefined : `step-${step}`;
 }
 
-// --- internal ---
-
-const MARKS = ["invocationNum", "fullyIdle", "workspacePaths", "artifactDirectoryPath", "stepIdx"];
+function callIn(p: Payload) {
+  const callId = callIdIn(p);
+  return { key: callId, tool: { name: asString(asObject(p["toolCall"])?.["name"]), callId } } satisfies Members;
+}

@@ -1,15 +1,11 @@
-import type { Agent } from "../../model/agent.ts";
-import { emitsOf } from "../shared/payload/claude-like.ts";
-import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
-import { toContent } from "./content.ts";
-import { KNOWN } from "./known.ts";
-import { ANTIGRAVITY_NAMES } from "./own-names.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
+import { adapter, toContent } from "./adapter.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Antigravity",
   docs: "https://antigravity.google/docs/hooks",
-  emits: emitsOf(EVENTS),
   tokens: "none",
   capabilities: {
     basis: "documented",
@@ -18,9 +14,12 @@ export default {
     callIds: "native",
     eventIds: "arrival",
   },
-  own: ANTIGRAVITY_NAMES,
-  known: KNOWN,
-  recognises,
+  own: {
+    tools: words(`
+      browser_subagent command_status find_by_name grep_search list_dir multi_replace_file_content read_url_content
+      replace_file_content run_command search_web send_command_input task_boundary view_code_item view_file view_file_outline
+      write_to_file`),
+    agentTypes: [],
+  },
   toContent,
-  toEvents,
 } satisfies Agent;

@@ -1,5 +1,5 @@
-import type { PayloadFacts } from "../../model/agent.ts";
-import type { FileWrite } from "../../model/file-write.ts";
+import type { PayloadFacts } from "#core/model/agent.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
 import { asArray, asObject, asString, ownOf } from "../shared/payload/json.ts";
 import { writeOfContent } from "../shared/payload/patches.ts";
 

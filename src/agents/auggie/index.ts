@@ -1,16 +1,15 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { hookContent } from "../shared/payload/content.ts";
-import { EVENTS, recognises, SOURCE, toEntries, toEvents } from "./adapter.ts";
+import { adapter, toEntries } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
-import { AUGGIE_NAMES } from "./names.ts";
+import { AUGGIE_NAMES } from "./own-names.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Auggie",
   otherNames: ["augment"],
   docs: "https://docs.augmentcode.com/cli/hooks",
-  emits: ["file.write", "turn.error", ...new Set(Object.values(EVENTS))],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   hooksRunIn: "likely",
   capabilities: {
@@ -22,12 +21,9 @@ export default {
     eventIds: "arrival",
   },
   own: AUGGIE_NAMES,
-  known: KNOWN,
   environment: ["AUGMENT_CONVERSATION_ID"],
-  recognises,
   toContent: hookContent,
   toFileWrites,
-  toEvents,
   toEntries,
   sessionsBelow: [".augment"],
   transcript: () => import("./transcript.ts"),

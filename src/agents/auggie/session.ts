@@ -1,24 +1,22 @@
 // Form of session files: the program 0.36.0 and public readers named in README.md beside this file, read 2026-11-26; not recorded
 
-import { isRandomId, repeatedCallId } from "../../model/call-ids.ts";
-import type { ContentUpdate } from "../../model/content.ts";
-import { toolCallPart } from "../../model/content-keys.ts";
-import { defined } from "../../model/defined.ts";
-import { sumKnown, withParts } from "../../model/known.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import type { ContentUpdate } from "#core/model/content.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import { isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
+import { toolCallPart } from "#core/rules/keys.ts";
+import { sumKnown, withParts } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { answerPiece, contentOf } from "../shared/payload/content.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { asArray, asCount, asObject, asString, asTimeMs, parsedJson } from "../shared/payload/json.ts";
+import { asCount, asObject, asString, asTimeMs, type Fields, objectsIn, parsedJson } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { exitCodeIn } from "./adapter.ts";
-import { EDITORS } from "./names.ts";
-
-export type Fields = Readonly<Record<string, unknown>>;
+import { EDITORS } from "./own-names.ts";
 
 /** What a session file contains. */
-export interface Session {
+interface Session {
   readonly entries: readonly TranscriptEntry[];
   readonly content: readonly ContentUpdate[];
   /** Exchanges that were read. */
@@ -50,7 +48,7 @@ const TOOL_USE = 5;
 const TOKEN_USAGE = 10;
 
 interface Place {
-  readonly agentId?: string;
+  readonly agentId?: string | undefined;
   readonly promptKey?: string | undefined;
 }
 
@@ -95,7 +93,7 @@ class Walk {
     const times = responseNodes.flatMap((node) => asCount(node["timestamp_ms"]) ?? []);
     const firstMs = times.length === 0 ? undefined : Math.min(...times);
     const endMs = times.length === 0 ? asTimeMs(state["finishedAt"]) : Math.max(...times);
-    for (const node of requestNodes) if (node["type"] === TOOL_RESULT) this.#result(node, { agentId } as Place);
+    for (const node of requestNodes) if (node["type"] === TOOL_RESULT) this.#result(node, { agentId });
     this.#timeMs = Math.max(this.#timeMs, firstMs ?? endMs ?? 0);
     if (agentId === undefined) this.#prompt(id, exchange, requestNodes);
     const place: Place = agentId === undefined ? { promptKey: this.#promptKey } : { agentId };
@@ -296,9 +294,3 @@ function folderIn(state: Fields | undefined): string | undefined {
   const [folder] = objectsIn(state?.["workspace_folders"]);
   return asString(folder?.["folder_root"]) ?? asString(folder?.["repository_root"]) ?? terminal;
 }
-
-const objectsIn = (value: unknown): readonly Fields[] =>
-  asArray(value).flatMap((one) => {
-    const fields = asObject(one);
-    return fields === undefined ? [] : [fields];
-  });

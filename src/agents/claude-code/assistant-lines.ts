@@ -1,6 +1,6 @@
-import { isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
-import { TOKEN_KINDS } from "../../model/token-kinds.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
+import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asObject, asString, ownOf } from "../shared/payload/json.ts";
@@ -46,6 +46,7 @@ export function assistantLine(context: LineContext): void {
   const complete = finishReason !== undefined && !isIncomplete(o, message);
   const asksForTools = finishReason === "tool_use" ? true : undefined;
   const tier = tierOf(reported);
+  const fees = isRepeat ? undefined : feesOf(reported);
   sink.modelCall(factBase(context, globalKey, globalKey), {
     responseId: id,
     requestId,
@@ -58,7 +59,8 @@ export function assistantLine(context: LineContext): void {
     finishReason,
     asksForTools,
     tier,
-    ...(isRepeat ? {} : feesOf(reported)),
+    webSearches: fees?.webSearches,
+    hasOtherFees: fees?.hasOtherFees,
   });
   if (!isRepeat) {
     for (const pass of separatePasses(reported)) {
@@ -96,11 +98,12 @@ function answerOf(context: LineContext, message: Line, requestId: string | undef
   const { o, state, agentId } = context;
   const given = asString(message["id"]);
   const id = given !== undefined && isGeneratedId(given, o) ? undefined : given;
-  if (id !== undefined && (requestId !== undefined || isUniqueAnswerId(id))) {
+  const isUnique = id !== undefined && isUniqueAnswerId(id);
+  if (id !== undefined && (requestId !== undefined || isUnique)) {
     return {
       id,
-      globalKey: `response:${id}:${isUniqueAnswerId(id) ? requestOf(state, id, requestId) : requestId}`,
-      scope: () => (isUniqueAnswerId(id) ? id : `${id}:${requestId}`),
+      globalKey: `response:${id}:${isUnique ? requestOf(state, id, requestId) : requestId}`,
+      scope: () => (isUnique ? id : `${id}:${requestId}`),
     };
   }
   // Other servers of the same protocol can omit message ids

@@ -1,16 +1,16 @@
 import { readdir } from "node:fs/promises";
 import { platform } from "node:os";
 import { dirname, join } from "node:path";
-import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
+import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
+import { readSettingsText } from "#kit/open.ts";
 import { asArray, asObject } from "../shared/payload/json.ts";
 import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { registeredEvents } from "../shared/settings/settings.ts";
-import { readSettingsText } from "../shared/transcript/open.ts";
 import { settingsPath } from "./settings.ts";
 import { type SystemPolicies, type SystemPolicy, systemPolicies } from "./system-policy.ts";
 
 /** What administrators can write policies in. */
-export interface PolicySources {
+interface PolicySources {
   /** The administrator's folder. */
   readonly folder: string;
   readonly system: (target: InstallTarget) => Promise<SystemPolicies>;

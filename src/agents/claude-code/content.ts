@@ -1,11 +1,11 @@
-import { hasGivenId } from "../../model/call-ids.ts";
-import type { Content } from "../../model/content.ts";
-import { toolCallPart } from "../../model/content-keys.ts";
-import type { TranscriptEntry } from "../../model/transcript.ts";
+import type { Content } from "#core/model/content.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { hasGivenId } from "#core/rules/call-ids.ts";
+import { toolCallPart } from "#core/rules/keys.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import { parsedLine } from "./lines.ts";
-import { typedText } from "./typed-text.ts";
+import { typedText } from "./texts.ts";
 
 /** The content of a transcript line, for the entries that were read from it. Thinking is not part of an answer. */
 export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): readonly Content[] {

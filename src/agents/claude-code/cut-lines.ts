@@ -1,7 +1,8 @@
-import type { FactSink } from "../../model/fact-sink.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
 import { asArray, asObject } from "../shared/payload/json.ts";
 import { isCut } from "../shared/transcript/shorten.ts";
 import type { Line } from "./line-context.ts";
+import { textOf } from "./texts.ts";
 import { CALL_IDS_SINCE } from "./tool-ids.ts";
 import { writtenBefore } from "./version.ts";
 
@@ -68,18 +69,27 @@ function hasCutName(o: Line): boolean {
 const isCutText = (value: unknown): boolean => typeof value === "string" && isCut(value);
 
 function hasAllResultFacts(o: Line, sink: FactSink): boolean {
+  const outcome = o["toolUseResult"];
   let results = 0;
+  let errors = 0;
   for (const value of asArray(asObject(o["message"])?.["content"])) {
     const block = asObject(value);
     if (block?.["type"] !== "tool_result") continue;
-    if (block["is_error"] === true) return false;
+    if (block["is_error"] === true) {
+      // Only the first line of an error tells its kind
+      if (!hasFirstLine(textOf(block["content"])) || (typeof outcome === "string" && !hasFirstLine(outcome)))
+        return false;
+      errors++;
+    }
     const given = block["tool_use_id"];
     if (typeof given === "string" && sink.needsResult?.(given) === true) return false;
     results++;
   }
-  const outcome = o["toolUseResult"];
-  return results > 0 && typeof outcome !== "string" && !Array.isArray(asObject(outcome)?.["structuredPatch"]);
+  const isDecided = typeof outcome !== "string" || errors === results;
+  return results > 0 && isDecided && !Array.isArray(asObject(outcome)?.["structuredPatch"]);
 }
+
+const hasFirstLine = (text: string | undefined): boolean => text === undefined || !isCut(text) || text.includes("\n");
 
 function hasAllAnswerFacts(o: Line): boolean {
   for (const block of asArray(asObject(o["message"])?.["content"])) {

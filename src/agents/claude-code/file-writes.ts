@@ -1,5 +1,5 @@
-import type { FileWrite } from "../../model/file-write.ts";
-import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
+import { asArray, asCount, asObject, asString, type Fields } from "../shared/payload/json.ts";
 import { writeOfContent, writesOfHunks } from "../shared/payload/patches.ts";
 
 /** Files that Write, Edit, MultiEdit and NotebookEdit changed, from the result's `structuredPatch` where there is one. */
@@ -19,8 +19,6 @@ export function writesOfResult(result: Fields | undefined): readonly FileWrite[]
 }
 
 // --- internal ---
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const EDITORS: ReadonlySet<string> = new Set(["Write", "Edit", "MultiEdit", "NotebookEdit"]);
 

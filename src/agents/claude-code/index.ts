@@ -1,30 +1,16 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { CLAUDE_NAMES } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
-import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { adapter } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Claude Code",
   otherNames: ["anthropic"],
   docs: "https://code.claude.com/docs/en/hooks",
   provider: "anthropic",
-  emits: [
-    "file.write",
-    "session.start",
-    "prompt.submit",
-    "tool.start",
-    "tool.end",
-    "session.end",
-    "turn.end",
-    "turn.error",
-    "subagent.start",
-    "subagent.end",
-    "tool.batch",
-    "compaction",
-  ],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   // Earlier versions name neither agents nor prompts
   hooksNameAgents: "with-prompts",
@@ -38,12 +24,9 @@ export default {
   },
   setsVariablesFrom: [".claude/settings.json", ".claude/settings.local.json"],
   own: CLAUDE_NAMES,
-  known: KNOWN,
   environment: ["CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_PROJECT_DIR", "CLAUDE_CONFIG_DIR"],
-  recognises,
   toContent: hookContent,
   toFileWrites,
-  toEvents,
   sessionsBelow: [".claude", ".config/claude"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

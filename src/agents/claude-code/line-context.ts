@@ -1,5 +1,5 @@
-import type { FactBase, FactSink } from "../../model/fact-sink.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
+import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
 import type { AnswerWithoutId } from "./answers-without-id.ts";
@@ -36,7 +36,7 @@ export interface LineState {
 }
 
 /** Plain JSON. */
-export interface AnswerRequest {
+interface AnswerRequest {
   readonly id: string;
   readonly requestId?: string;
 }

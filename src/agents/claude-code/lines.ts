@@ -1,10 +1,10 @@
-import type { FactSink } from "../../model/fact-sink.ts";
-import { asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
+import { asString, asTimeMs, ownOf, parsedObject } from "../shared/payload/json.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
 import { UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { assistantLine } from "./assistant-lines.ts";
 import { hasAllFacts } from "./cut-lines.ts";
-import { contextOf, type Line, type LineState } from "./line-context.ts";
+import { contextOf, type Line, type LineContext, type LineState } from "./line-context.ts";
 import { attachmentLine, costLine, requestLine, systemLine } from "./system-lines.ts";
 import { userLine } from "./user-lines.ts";
 
@@ -21,31 +21,10 @@ export function readLine(line: JsonLine, state: LineState, agentId: string | und
   if (o === undefined) return UNREADABLE;
   const { type } = o;
   const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
-  switch (type) {
-    case "user":
-      state.timeMs = timeMs;
-      userLine(contextOf(o, line, timeMs, state, agentId, sink));
-      break;
-    case "assistant":
-      state.timeMs = timeMs;
-      assistantLine(contextOf(o, line, timeMs, state, agentId, sink));
-      break;
-    case "system":
-      state.timeMs = timeMs;
-      systemLine(contextOf(o, line, timeMs, state, agentId, sink));
-      break;
-    case "api-request":
-      state.timeMs = timeMs;
-      requestLine(contextOf(o, line, timeMs, state, agentId, sink));
-      break;
-    case "attachment":
-      attachmentLine(contextOf(o, line, timeMs, state, agentId, sink));
-      break;
-    case "cost-state":
-      state.timeMs = timeMs;
-      costLine(contextOf(o, line, timeMs, state, agentId, sink));
-      break;
-    default:
+  const readKind = ownOf(READERS, asString(type));
+  if (readKind !== undefined) {
+    if (type !== "attachment") state.timeMs = timeMs;
+    readKind(contextOf(o, line, timeMs, state, agentId, sink));
   }
   return type;
 }
@@ -55,3 +34,15 @@ export function parsedLine(text: string | Buffer): Line | undefined {
   const isPadded = text[0] === "\0" || text[0] === 0;
   return parsedObject(isPadded ? text.toString().replace(/^\0+/, "") : text);
 }
+
+// --- internal ---
+
+/** By kind of line; other kinds have no facts. */
+const READERS: Readonly<Record<string, (context: LineContext) => void>> = {
+  user: userLine,
+  assistant: assistantLine,
+  system: systemLine,
+  "api-request": requestLine,
+  attachment: attachmentLine,
+  "cost-state": costLine,
+};

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "#core/model/transcript-reader.ts";
 import { distinctParts, existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
 import { openJsonl } from "../shared/transcript/jsonl.ts";
@@ -10,9 +10,8 @@ import {
   type Entry,
   entriesIn,
   type FileStat,
-  foldersBelow,
-  located,
-  oldestFirst,
+  inOrder,
+  projectsBelow,
   reportProblem,
   statFile,
 } from "../shared/transcript/past.ts";
@@ -24,14 +23,11 @@ import {
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Candidate>();
   const orphans: Candidate[] = [];
-  for (const projects of await foldersBelow(query, LAYOUTS)) {
-    for (const project of await entriesIn(projects, query)) {
-      if (!project.isFolder) continue;
-      const { mains, left } = await sessionsInProject(project.path, query);
-      orphans.push(...left);
-      for (const main of mains) {
-        sessions.set(main.sessionId, merged(sessions.get(main.sessionId), main));
-      }
+  for (const project of await projectsBelow(query, LAYOUTS)) {
+    const { mains, left } = await sessionsInProject(project.path, query);
+    orphans.push(...left);
+    for (const main of mains) {
+      sessions.set(main.sessionId, merged(sessions.get(main.sessionId), main));
     }
   }
   for (const orphan of orphans) {
@@ -40,7 +36,7 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
     const startMs = known?.startMs ?? orphan.startMs;
     sessions.set(orphan.sessionId, { ...merged(known, orphan), startMs });
   }
-  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+  yield* inOrder(sessions.values(), query);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { defined } from "../../model/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asString } from "../shared/payload/json.ts";
 import { factBase, type LineContext } from "./line-context.ts";

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import type { InstallTarget } from "../../model/agent.ts";
+import type { InstallTarget } from "#core/model/installer.ts";
 
 /** `~/.claude`, or the folder in `CLAUDE_CONFIG_DIR`. */
 export function configDirOf({ home, project, env }: InstallTarget): string {

@@ -1,6 +1,6 @@
-import { defined } from "../../model/defined.ts";
-import { sumOfAll } from "../../model/known.ts";
-import type { EntryOf, TokenUsage } from "../../model/transcript.ts";
+import type { EntryOf, TokenUsage } from "#core/model/transcript.ts";
+import { sumOfAll } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { factBase, type LineContext, lineFactBase } from "./line-context.ts";
 

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
-import { systemProgram } from "../../model/system-program.ts";
+import { systemProgram } from "#kit/system-program.ts";
 import { asObject } from "../shared/payload/json.ts";
 import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 
@@ -25,7 +25,7 @@ export interface SystemPolicies {
 }
 
 /** Runs one of the system's programs, and gives what it prints. @throws if it fails */
-export type Run = (program: string, args: readonly string[]) => Promise<string>;
+type Run = (program: string, args: readonly string[]) => Promise<string>;
 
 /**
  * The policies that Claude Code reads from Windows' registry (value `Settings`, a JSON text) and macOS' managed preferences. Linux

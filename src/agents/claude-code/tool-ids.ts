@@ -1,4 +1,4 @@
-import { isNumberedId } from "../../model/call-ids.ts";
+import { isNumberedId } from "#core/rules/call-ids.ts";
 import type { CountedCall, LineState } from "./line-context.ts";
 
 /** The first version whose hooks have call ids; for older ones, calls are matched by tool and input. */

@@ -1,10 +1,9 @@
-import type { ToolStatus } from "../../model/transcript.ts";
+import type { ToolStatus } from "#core/model/transcript.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
-import { exitCodeOf } from "./exit-code.ts";
 import { writesOfResult } from "./file-writes.ts";
 import { factBase, type Line, type LineContext, lineId } from "./line-context.ts";
 import { patchLines } from "./patch.ts";
-import { textOf } from "./text.ts";
+import { exitCodeOf, textOf } from "./texts.ts";
 import { countedCall, globalCallId } from "./tool-ids.ts";
 import { writtenSince } from "./version.ts";
 

@@ -1,15 +1,16 @@
 // Line shapes as recorded from 2.0.77, 2.1.29, 2.1.197 and 2.1.329, read 2026-11-21; token rule in README.md beside this file
 import { isAbsolute, join } from "node:path";
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
-import type { Offset } from "../../model/transcript.ts";
-import { asString } from "../shared/payload/json.ts";
-import { readSmall } from "../shared/transcript/open.ts";
+import type { EntryOf, Offset } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
+import { defined } from "#kit/objects.ts";
+import { readSmallSync } from "#kit/open.ts";
+import { asString, parsedObject } from "../shared/payload/json.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
 import { lineContent } from "./content.ts";
 import { type LineState, lineState } from "./line-context.ts";
 import { readLine } from "./lines.ts";
 import { files, locate } from "./places.ts";
-import { MAX_META_BYTES, metaPath, subagentEntry } from "./subagent.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
@@ -26,7 +27,7 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
   return folders.map((folder) => join(folder, "projects"));
 }
 
-async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+function read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
   const { agentId, path, roots } = file;
   let firstMs: number | undefined;
   const rules: LineRules<LineState> = {
@@ -41,14 +42,13 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
       return kind;
     },
     content: lineContent,
+    async begin({ timeMs }) {
+      if (agentId === undefined) return [];
+      const meta = readSmallSync(metaPath(path), MAX_META_BYTES, roots);
+      return [subagentEntry(agentId, meta, firstMs ?? timeMs)];
+    },
   };
-  for await (const { state, isFirst, isFresh: _, ...batch } of readLines(file, from, options, rules)) {
-    if (isFirst && agentId !== undefined) {
-      const meta = await readSmall(metaPath(path), MAX_META_BYTES, roots);
-      batch.entries.unshift(subagentEntry(agentId, meta?.bytes, firstMs ?? state.timeMs));
-    }
-    yield batch;
-  }
+  return readLines(file, from, options, rules);
 }
 
 // --- internal ---
@@ -67,3 +67,30 @@ const listed = (moved: string): readonly string[] =>
     .split(",")
     .map((folder) => folder.trim())
     .filter((folder) => isAbsolute(folder));
+
+const MAX_META_BYTES = 1 << 20;
+
+/** The file beside a subagent's transcript. */
+const metaPath = (path: string): string => path.replace(/\.jsonl$/, ".meta.json");
+
+/**
+ * Reads which call started a subagent, from the file beside its transcript. The file exists from 2.1.197 on.
+ *
+ * @param meta its content, if it exists
+ * @param timeMs time of the subagent's first record
+ */
+function subagentEntry(agentId: string, meta: Buffer | undefined, timeMs: number): EntryOf<"subagent"> {
+  const about = parsedObject(meta ?? "{}") ?? {};
+  const started = asString(about["toolUseId"]);
+  const isCounted = started !== undefined && isSequenceNumber(started);
+  return defined<EntryOf<"subagent">>({
+    kind: "subagent",
+    key: `subagent:${agentId}`,
+    timeMs,
+    agentId,
+    agentType: asString(about["agentType"]),
+    parentCallId: isCounted ? undefined : started,
+    parentGivenId: isCounted ? started : undefined,
+    parentAgentId: asString(about["parentAgentId"]),
+  });
+}

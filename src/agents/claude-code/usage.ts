@@ -1,6 +1,6 @@
-import { sumKnown, withParts } from "../../model/known.ts";
-import { UNKNOWN_TIER } from "../../model/model-call.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
+import { UNKNOWN_TIER } from "#core/model/model-call.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { sumKnown, withParts } from "#kit/numbers.ts";
 import { asArray, asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
 import type { Line } from "./line-context.ts";
 import { USAGE_FIELDS } from "./usage-fields.ts";
@@ -45,7 +45,7 @@ export function tierOf(usage: Line | undefined): string | undefined {
 }
 
 /** A model pass of an answer that the answer's own figures exclude. */
-export interface Pass {
+interface Pass {
   /** Index among all passes of the answer. */
   readonly index: number;
   readonly model: string | undefined;

@@ -1,10 +1,8 @@
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import { type Line, type LineContext, type LineState, lineFactBase, lineId } from "./line-context.ts";
-import { isMachinePrompt } from "./machine.ts";
 import { sessionFacts } from "./session-facts.ts";
-import { textOf } from "./text.ts";
+import { isMachinePrompt, TYPED_COMMAND, textOf, typedText } from "./texts.ts";
 import { toolResults } from "./tool-results.ts";
-import { TYPED_COMMAND, typedText } from "./typed-text.ts";
 import { writtenBefore } from "./version.ts";
 
 /** A line with the role `user`: a prompt, results of tools, an interruption, or a text that the agent wrote. */

@@ -1,62 +1,76 @@
-// Payload of our own wrapper (src/intake/wrapper.sh) and of hand-written ones: {cli, args, cwd?, phase, exit_code?}
+// Payload of our own wrapper (src/collect/intake/wrapper.sh) and of hand-written ones: {cli, args, cwd?, phase, exit_code?}
 
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { Event, Extras } from "../../model/event.ts";
+import type { Recognition } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { subcommandOf } from "../shared/names/subcommand.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { eventId } from "../shared/payload/identity.ts";
-import { asExitCode, asObject, asString } from "../shared/payload/json.ts";
-import { eventOf, type PayloadSession } from "../shared/payload/payload-event.ts";
+import { type Frame, type FramedTable, framedAdapter } from "../shared/payload/framed-adapter.ts";
+import { arrivalKey, eventId } from "../shared/payload/identity.ts";
+import { asArray, asExitCode, asObject, asString } from "../shared/payload/json.ts";
+import { eventIn } from "../shared/payload/known.ts";
+import type { PayloadSession, PayloadTool } from "../shared/payload/payload-event.ts";
 
-export const SOURCE = "cli-wrapper";
+const SOURCE = "cli-wrapper";
+
+const EVENTS = {
+  pre: { type: "tool.start", read: ({ tool }) => ({ native: `${SOURCE} pre`, tool }) },
+  post: {
+    type: "tool.end",
+    read({ p, tool }) {
+      const exitCode = exitCodeOf(p["exit_code"]);
+      const status = exitCode === undefined ? undefined : exitCode === 0 ? "success" : "error";
+      return { native: `${SOURCE} post`, tool: { ...tool, status }, extras: { exit_code: exitCode } };
+    },
+  },
+} as const satisfies FramedTable<Payload>;
+
+/** The start and the end of one tool call, in the session of the agent that runs the program, if any. */
+export const adapter = framedAdapter({
+  source: SOURCE,
+  recognises,
+  events: EVENTS,
+  fields: "cli args cwd phase exit_code call shell",
+  nameOf: eventIn("phase"),
+  // The wrapper's parent is a shell and does not identify the agent's process
+  namesProcess: false,
+  frameOf,
+});
+
+// --- internal ---
+
+interface Payload extends Frame {
+  readonly p: Readonly<Record<string, unknown>>;
+  readonly tool: PayloadTool;
+}
 
 /** No other payload has these three members. */
-export function recognises(payload: unknown): Recognition {
+function recognises(payload: unknown): Recognition {
   const p = asObject(payload);
   if (p === undefined || asString(p["cli"]) === undefined || !Array.isArray(p["args"])) return "no";
   return p["phase"] === "pre" || p["phase"] === "post" ? "certain" : "no";
 }
 
-/** One payload → the start or end of one tool call, in the session of the agent that runs it, if any. */
-export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+function frameOf(payload: unknown, intake: IntakeFacts): Payload | undefined {
   const p = asObject(payload);
-  if (p === undefined || recognises(payload) !== "certain") return [];
-  const args: readonly unknown[] = Array.isArray(p["args"]) ? p["args"] : [];
-  const isEnd = p["phase"] === "post";
+  const native = asString(p?.["phase"]);
+  if (p === undefined || native === undefined || recognises(payload) !== "certain") return undefined;
+  const args = asArray(p["args"]);
   const cwd = asString(p["cwd"]) ?? intake.cwd;
   const name = programOf(p["cli"]);
-  const owner = ownerOf(p, intake, cwd);
   const callId = callIdOf(p, intake);
-  const exitCode = exitCodeOf(p["exit_code"]);
-  // The wrapper's parent is a shell and does not identify the agent's process
-  const { parentPid: _, ...facts } = intake;
-  return [
-    eventOf(
-      {
-        source: owner.source,
-        session: owner.session,
-        type: isEnd ? "tool.end" : "tool.start",
-        native: `${SOURCE} ${isEnd ? "post" : "pre"}`,
-        cwd,
-        key: callId ?? `${intake.timeMs}:${intake.hookPid ?? ""}`,
-        tool: {
-          name,
-          callId,
-          status: !isEnd || exitCode === undefined ? undefined : exitCode === 0 ? "success" : "error",
-        },
-        extras: defined<Extras>({
-          subcommand: subcommandOf(name, args).join(" ") || undefined,
-          exit_code: isEnd ? exitCode : undefined,
-          input_digest: callId === undefined ? inputDigest([name, args, cwd]) : undefined,
-        }),
-      },
-      facts,
-    ),
-  ];
+  return {
+    p,
+    tool: { name, callId },
+    native,
+    ...ownerOf(p, intake, cwd),
+    cwd,
+    key: callId ?? arrivalKey(intake),
+    extras: {
+      subcommand: subcommandOf(name, args).join(" ") || undefined,
+      input_digest: callId === undefined ? inputDigest([name, args, cwd]) : undefined,
+    },
+  };
 }
-
-// --- internal ---
 
 /**
  * Variables with which agents pass their session id to commands. Listed are only variables with the same id as in the agent's

@@ -1,15 +1,14 @@
-import type { Agent } from "../../model/agent.ts";
-import { recognises, SOURCE, toEvents } from "./adapter.ts";
-import { toContent } from "./content.ts";
-import { KNOWN } from "./known.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { contentOfEvents } from "../shared/payload/content.ts";
+import { asArray, asObject } from "../shared/payload/json.ts";
+import { adapter } from "./adapter.ts";
 
 /** Command-line programs run by our wrapper, or by one with the same payload. */
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Wrapped command-line programs",
   otherNames: ["gh", "aws", "kubectl", "docker"],
   docs: "src/agents/cli-wrapper/README.md",
-  emits: ["tool.start", "tool.end"],
   tokens: "none",
   callsModels: false,
   capabilities: {
@@ -19,9 +18,8 @@ export default {
     callIds: "minted",
     eventIds: "payload",
   },
-  known: KNOWN,
   environment: ["OPENHOOK_SESSION_ID"],
-  recognises,
-  toContent,
-  toEvents,
+  // The arguments. The program's output is written directly to the user's terminal, so it is unknown
+  toContent: (payload, { events }) =>
+    contentOfEvents(events, { arguments: { args: asArray(asObject(payload)?.["args"]) } }),
 } satisfies Agent;

@@ -1,85 +1,99 @@
 // https://docs.cline.bot/customization/hooks, recordings of the CLI 3.0.65 and its public source, read 2026-11-21
 
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { SessionEndReason } from "../../model/envelope.ts";
-import type { Event, Extras, NativeEventType } from "../../model/event.ts";
-import type { TranscriptEntry } from "../../model/transcript.ts";
+import type { Recognition } from "#core/model/agent.ts";
+import type { SessionEndReason } from "#core/model/envelope.ts";
+import type { Extras, NativeEventType } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
+import {
+  type Frame,
+  type FramedMembers,
+  type FramedRow,
+  type FramedTable,
+  framedAdapter,
+} from "../shared/payload/framed-adapter.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
-import { asArray, asCode, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
-import { eventOf, type PayloadEvent } from "../shared/payload/payload-event.ts";
+import { asArray, asCode, asCount, asObject, asString, asTimeMs, type Fields, ownOf } from "../shared/payload/json.ts";
+import { eventIn } from "../shared/payload/known.ts";
 import { messagesPath, sessionsFolder } from "./places.ts";
 import { type CallResult, callResultOf } from "./tool-result.ts";
 
-export const SOURCE = "cline";
+const SOURCE = "cline";
 
-/** Every payload has the version, even if empty, and no other agent's has one. Without it, the command line decides. */
-export function recognises(payload: unknown): Recognition {
-  const p = asObject(payload);
-  if (asString(p?.["hookName"]) === undefined) return "no";
-  return typeof p?.["clineVersion"] === "string" ? "certain" : "possible";
-}
+const START = startRow("task_start");
+const RESUME = startRow("resume", { continues: "same-session" });
 
-/** One payload → its events. The end of a run ends its turn and, until the next prompt, the session. */
-export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
-  const run = runOf(payload, intake);
-  if (run === undefined) return [];
-  const { p, native, isMain } = run;
-  const event = (type: NativeEventType, more: Partial<PayloadEvent> = {}): Event =>
-    eventOf({ ...baseEvent(run, type), ...more }, intake);
-  const endEvents = (end: NativeEventType, reason: SessionEndReason, extras: Extras = {}): readonly Event[] =>
-    isMain
-      ? [
-          event(end, { extras: { ...run.extras, ...extras } }),
-          event("session.end", { reason, extras: { ...run.extras, native_reason: native } }),
-        ]
-      : [event("subagent.end")];
+const PROMPT: FramedRow<Run> = {
+  type: "prompt.submit",
+  or: ["nothing"],
+  read({ p, isMain }) {
+    // Prompts of subagents are their tasks
+    if (!isMain) return undefined;
+    const prompt = asObject(p["userPromptSubmit"])?.["prompt"];
+    return { promptLength: typeof prompt === "string" ? prompt.length : undefined };
+  },
+};
 
-  switch (native) {
-    case "agent_start":
-    case "TaskStart":
-      return [isMain ? event("session.start", startOf(run, "task_start")) : event("subagent.start")];
-    case "agent_resume":
-    case "TaskResume":
-      return [isMain ? event("session.start", startOf(run, "resume")) : event("subagent.start")];
-    case "prompt_submit":
-    case "UserPromptSubmit": {
-      const prompt = asObject(p["userPromptSubmit"])?.["prompt"];
-      const length = typeof prompt === "string" ? prompt.length : undefined;
-      return isMain ? [event("prompt.submit", { promptLength: length })] : [];
-    }
-    case "tool_call":
-    case "PreToolUse":
-      return [event("tool.start", callOf(run, asObject(p["tool_call"]), asObject(p["preToolUse"])))];
-    case "tool_result":
-    case "PostToolUse":
-      return [event("tool.end", endOf(run))];
-    case "agent_end":
-    case "TaskComplete":
-      return endEvents("turn.end", "completed");
-    case "agent_error":
-    case "TaskError":
-      return endEvents("turn.error", "error", { error_type: errorTypeOf(asObject(p["error"])?.["name"]) });
-    case "agent_abort":
-    case "TaskCancel":
-    case "session_shutdown":
-    case "SessionShutdown":
-      return endEvents("turn.end", "user_exit");
-    case "pre_compact":
-    case "PreCompact":
-      return [event("compaction")];
-    default:
-      return [];
-  }
-}
+const CALL: FramedRow<Run> = {
+  type: "tool.start",
+  read: ({ p }) => callOf(asObject(p["tool_call"]), asObject(p["preToolUse"])),
+};
+const RESULT: FramedRow<Run> = { type: "tool.end", read: endOf };
+const COMPACTION: FramedRow<Run> = { type: "compaction" };
+
+const COMPLETED = endRow("turn.end", "completed");
+const FAILED = endRow("turn.error", "error", ({ p }) => ({ error_type: errorTypeOf(asObject(p["error"])?.["name"]) }));
+const STOPPED = endRow("turn.end", "user_exit");
+
+/**
+ * The CLI's names; and TaskResume, TaskCancel, UserPromptSubmit and PreCompact, whose files exist in 3.0.65 but were never run; the
+ * messages contain the same facts.
+ */
+const unregistered = (row: FramedRow<Run>): FramedRow<Run> => ({ ...row, hook: "none" });
+
+/** Names in the CLI, and those of its hook files and the extension. */
+const EVENTS = {
+  agent_start: unregistered(START),
+  TaskStart: START,
+  agent_resume: unregistered(RESUME),
+  TaskResume: unregistered(RESUME),
+  prompt_submit: unregistered(PROMPT),
+  UserPromptSubmit: unregistered(PROMPT),
+  tool_call: unregistered(CALL),
+  PreToolUse: CALL,
+  tool_result: unregistered(RESULT),
+  PostToolUse: RESULT,
+  agent_end: unregistered(COMPLETED),
+  TaskComplete: COMPLETED,
+  agent_error: unregistered(FAILED),
+  TaskError: FAILED,
+  agent_abort: unregistered(STOPPED),
+  TaskCancel: unregistered(STOPPED),
+  session_shutdown: unregistered(STOPPED),
+  SessionShutdown: STOPPED,
+  pre_compact: unregistered(COMPACTION),
+  PreCompact: unregistered(COMPACTION),
+} as const satisfies FramedTable<Run>;
+
+export const adapter = framedAdapter({
+  source: SOURCE,
+  recognises,
+  events: EVENTS,
+  notNeeded: "Notification",
+  fields: `clineVersion hookName timestamp taskId sessionContext userId workspaceRoots workspaceInfo agent_id
+    parent_agent_id iteration turn model error tool_call tool_result taskStart taskResume taskComplete taskCancel taskError
+    userPromptSubmit preToolUse postToolUse preCompact notification reason`,
+  nameOf: eventIn("hookName"),
+  frameOf,
+});
 
 /** Only hooks report that a run was interrupted; its messages just end. */
 export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
-  const run = runOf(payload, intake);
-  if (run === undefined || !/^(?:agent_abort|TaskCancel|session_shutdown|SessionShutdown)$/.test(run.native)) return [];
-  const agentId = run.extras.agent_id;
+  const run = frameOf(payload, intake);
+  if (run === undefined || ownOf<FramedRow<Run>>(EVENTS, run.native)?.read !== STOPPED.read) return [];
+  const agentId = run.extras?.agent_id;
   return [
     {
       kind: "interruption",
@@ -93,18 +107,21 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
 // --- internal ---
 
 /** The common members of all payloads. */
-interface Run {
-  readonly p: Readonly<Record<string, unknown>>;
-  readonly native: string;
-  readonly sessionId: string;
-  readonly cwd: string | undefined;
+interface Run extends Frame {
+  readonly p: Fields;
   readonly timeMs: number;
   readonly isMain: boolean;
-  readonly extras: Extras;
   readonly digest: string;
 }
 
-function runOf(payload: unknown, intake: IntakeFacts): Run | undefined {
+/** Every payload has the version, even if empty, and no other agent's has one. Without it, the command line decides. */
+function recognises(payload: unknown): Recognition {
+  const p = asObject(payload);
+  if (asString(p?.["hookName"]) === undefined) return "no";
+  return typeof p?.["clineVersion"] === "string" ? "certain" : "possible";
+}
+
+function frameOf(payload: unknown, intake: IntakeFacts): Run | undefined {
   const p = asObject(payload);
   const native = asString(p?.["hookName"]);
   // The root's id stays the same for subagents and resumed sessions; a task's id does not
@@ -113,14 +130,18 @@ function runOf(payload: unknown, intake: IntakeFacts): Run | undefined {
   if (p === undefined || native === undefined || sessionId === undefined) return undefined;
   const home = intake.env["HOME"];
   const isMain = asString(p["parent_agent_id"]) === undefined;
+  const digest = payloadDigest(payload);
   return {
     p,
     native,
-    sessionId,
+    session: { id: sessionId },
     cwd: asString(asArray(p["workspaceRoots"])[0]) ?? asString(asObject(p["workspaceInfo"])?.["rootPath"]),
     timeMs: timeOf(p["timestamp"]) ?? intake.timeMs,
     isMain,
-    extras: defined<Extras>({
+    digest,
+    key: digest,
+    isKeyedByType: true,
+    extras: {
       agent_id: isMain ? undefined : asString(p["agent_id"]),
       agent_version: asString(p["clineVersion"]),
       // Without a root session it is the editor extension, which stores its files elsewhere
@@ -128,81 +149,81 @@ function runOf(payload: unknown, intake: IntakeFacts): Run | undefined {
         root === undefined || home === undefined
           ? undefined
           : messagesPath(sessionsFolder(intake.env, home), sessionId),
-    }),
-    digest: payloadDigest(payload),
+    },
   };
 }
 
-const baseEvent = (run: Run, type: NativeEventType): PayloadEvent => ({
-  source: SOURCE,
-  type,
-  native: run.native,
-  session: { id: run.sessionId },
-  cwd: run.cwd,
-  timeMs: run.timeMs,
-  // One payload can contain two events
-  key: `${type}:${run.digest}`,
-  extras: run.extras,
-});
+/** Each prompt is reported as a session start. The origin distinguishes two starts soon after each other. */
+function startRow(origin: string, extras: Extras = {}): FramedRow<Run> {
+  return {
+    type: "session.start",
+    or: ["subagent.start"],
+    read: ({ p, isMain }) =>
+      isMain
+        ? { model: asString(asObject(p["model"])?.["slug"]), extras: { ...extras, start_origin: origin } }
+        : { type: "subagent.start" },
+  };
+}
+
+/** The end of a run ends its turn and, until the next prompt, the session. */
+function endRow(
+  type: NativeEventType,
+  reason: SessionEndReason,
+  extrasOf: (run: Run) => Extras = () => ({}),
+): FramedRow<Run> {
+  return {
+    type,
+    or: ["session.end", "subagent.end"],
+    read: (run) =>
+      run.isMain
+        ? [{ extras: extrasOf(run) }, { type: "session.end", reason, extras: { native_reason: run.native } }]
+        : { type: "subagent.end" },
+  };
+}
 
 /** The CLI writes ISO 8601, the extension milliseconds as text. */
 const timeOf = (value: unknown): number | undefined =>
   typeof value === "string" && /^\d{12,14}$/.test(value) ? Number(value) : asTimeMs(value);
 
-/** Each prompt is reported as a session start. The origin distinguishes two starts soon after each other. */
-const startOf = ({ p, extras }: Run, origin: string): Partial<PayloadEvent> => ({
-  model: asString(asObject(p["model"])?.["slug"]),
-  extras: {
-    ...extras,
-    start_origin: origin,
-    ...(origin === "resume" && { continues: "same-session" as const }),
-  },
-});
-
-type Fields = Readonly<Record<string, unknown>>;
-
 /**
  * @param call the CLI's form, with the model's call id
  * @param extensionCall the extension's form, without a call id
  */
-function callOf({ extras }: Run, call: Fields | undefined, extensionCall: Fields | undefined): Partial<PayloadEvent> {
+function callOf(call: Fields | undefined, extensionCall: Fields | undefined) {
   const callId = asString(call?.["id"]);
   const name = asString(call?.["name"]) ?? asString(extensionCall?.["toolName"]);
   const input = call?.["input"] ?? extensionCall?.["parameters"];
   return {
     tool: { name, callId },
-    extras: defined<Extras>({
-      ...extras,
+    extras: {
       input_digest: callId === undefined ? extensionDigest(input) : undefined,
       executable: executableIn(input),
       mcp_server: mcpServerIn(name, input),
-    }),
+    },
   };
 }
 
-function endOf(run: Run): Partial<PayloadEvent> {
+function endOf(run: Run): FramedMembers {
   const result = asObject(run.p["tool_result"]);
   const extensionFields = asObject(run.p["postToolUse"]);
-  const call = callOf(run, result, extensionFields);
+  const { tool, extras } = callOf(result, extensionFields);
   const callResult: CallResult =
     result === undefined
       ? extensionResult(extensionFields)
       : callResultOf(result["output"], isError(result["error"]) || extensionFields?.["success"] === false);
   return {
-    ...call,
-    timeMs: asTimeMs(result?.["endedAt"]) ?? run.timeMs,
+    timeMs: asTimeMs(result?.["endedAt"]),
     tool: {
-      name: call.tool?.name,
-      callId: call.tool?.callId,
+      ...tool,
       status: callResult.status === "success" ? "success" : "error",
       durationMs: asCount(result?.["durationMs"]) ?? asCount(extensionFields?.["executionTimeMs"]),
     },
-    extras: defined<Extras>({
-      ...call.extras,
+    extras: {
+      ...extras,
       denied: callResult.status === "denied" ? true : undefined,
       error_type: callResult.errorType,
       exit_code: callResult.exitCode,
-    }),
+    },
   };
 }
 

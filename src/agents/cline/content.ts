@@ -1,8 +1,8 @@
-import type { PayloadFacts } from "../../model/agent.ts";
-import { hasGivenId } from "../../model/call-ids.ts";
-import type { Content } from "../../model/content.ts";
-import { toolCallPart } from "../../model/content-keys.ts";
-import type { TranscriptEntry } from "../../model/transcript.ts";
+import type { PayloadFacts } from "#core/model/agent.ts";
+import type { Content } from "#core/model/content.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { hasGivenId } from "#core/rules/call-ids.ts";
+import { toolCallPart } from "#core/rules/keys.ts";
 import { answerPiece, contentOf, contentOfEvents, plainText } from "../shared/payload/content.ts";
 import { asArray, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { type Message, typedText } from "./messages.ts";

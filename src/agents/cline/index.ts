@@ -1,29 +1,16 @@
-import type { Agent } from "../../model/agent.ts";
-import { recognises, SOURCE, toEntries, toEvents } from "./adapter.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
+import { adapter, toEntries } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
-import { CLINE_NAMES } from "./own-names.ts";
 import { taskFolders } from "./task-folders.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Cline",
   otherNames: ["claude-dev"],
   docs: "https://docs.cline.bot/customization/hooks",
-  emits: [
-    "file.write",
-    "session.start",
-    "prompt.submit",
-    "tool.start",
-    "tool.end",
-    "session.end",
-    "turn.end",
-    "turn.error",
-    "subagent.start",
-    "subagent.end",
-    "compaction",
-  ],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   hooksNameAgents: true,
   capabilities: {
@@ -34,13 +21,17 @@ export default {
     callIds: "native",
     eventIds: "payload",
   },
-  own: CLINE_NAMES,
-  known: KNOWN,
+  own: {
+    tools: words(`
+      access_mcp_resource apply_patch ask_followup_question ask_question attempt_completion browser_action editor
+      execute_command fetch_web_content list_code_definition_names list_files new_task plan_mode_respond read_file read_files
+      replace_in_file run_commands search_codebase search_files skills spawn_agent submit_and_exit use_mcp_tool
+      use_subagents web_fetch write_to_file`),
+    agentTypes: [],
+  },
   environment: ["CLINE_DIR", "CLINE_DATA_DIR", "CLINE_SESSION_DATA_DIR"],
-  recognises,
   toContent,
   toFileWrites,
-  toEvents,
   toEntries,
   sessionsBelow: [".cline", ...taskFolders()],
   transcript: () => import("./transcript.ts"),

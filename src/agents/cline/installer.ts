@@ -3,12 +3,13 @@
 import { readdir } from "node:fs/promises";
 import { platform } from "node:os";
 import { basename, dirname, extname, join } from "node:path";
-import type { Finding, HookCommand, Installer, InstallTarget, SettingsText } from "../../model/agent.ts";
+import type { Finding, Installer, InstallTarget, SettingsText } from "#core/model/installer.ts";
+import { readSettingsText } from "#kit/open.ts";
+import type { Hook } from "../shared/payload/hooks.ts";
 import { compareVersions, versionOf } from "../shared/payload/version.ts";
 import { detectBy } from "../shared/settings/detect.ts";
-import { SettingsError } from "../shared/settings/settings.ts";
-import { readSettingsText } from "../shared/transcript/open.ts";
-import { hasAdditions, hookFileText, isOurs } from "./hook-file.ts";
+import { isOurCommand, SettingsError } from "../shared/settings/settings.ts";
+import { adapter } from "./adapter.ts";
 import { clineFolder } from "./places.ts";
 
 export default {
@@ -17,52 +18,49 @@ export default {
   add(files, { command }) {
     const handled = new Set<string>();
     return files.map((file) => {
-      const event = eventOf(file.path);
+      const hook = hookOf(file.path);
       const mayBeOurs = file.text === undefined || isOurs(file.text);
-      if (event === undefined || !mayBeOurs) throw nameTaken(file.path);
+      if (hook === undefined || !mayBeOurs) throw nameTaken(file.path);
       // Cline runs every file of an event, so one file of ours is enough
-      if (handled.has(event)) return { ...file, text: undefined };
-      handled.add(event);
-      return { ...file, text: hookFileText(file.path, commandFor(command, event)) };
+      if (handled.has(hook.event)) return { ...file, text: undefined };
+      handled.add(hook.event);
+      return { ...file, text: hookFileText(file.path, command({ source: adapter.source, drain: hook.drain })) };
     });
   },
   remove: (files) => files.map((file) => (isOurText(file.text) ? { ...file, text: undefined } : file)),
   registered: (files) => [
-    ...new Set(files.flatMap(({ path, text }) => (isOurText(text) ? (eventOf(path) ?? []) : []))),
+    ...new Set(files.flatMap(({ path, text }) => (isOurText(text) ? (hookOf(path)?.event ?? []) : []))),
   ],
   check: async (files, target) => [...(await unreadFolder(files, target)), ...(await findings(target))],
   detect: detectBy("cline", ({ env, home }) => [clineFolder(env, home)]),
 } satisfies Installer;
 
-// --- internal ---
-
 /**
- * The events that Cline was observed to send. Not registered: TaskResume, TaskCancel, UserPromptSubmit and PreCompact, which
- * exist in 3.0.65 but were never sent; the messages contain the same facts.
+ * The text of a hook file that contains only our hook: a shell script, or on Windows a script for Node, which Cline runs
+ * because of its extension.
+ *
+ * @param path its extension selects the form
+ * @param command the command line to run
  */
-const DRAINS = {
-  TaskStart: "if-waiting",
-  PreToolUse: "no",
-  PostToolUse: "no",
-  TaskComplete: "yes",
-  TaskError: "yes",
-  SessionShutdown: "yes",
-} as const satisfies Readonly<Record<string, Parameters<HookCommand>[0]["drain"]>>;
-type HookEvent = keyof typeof DRAINS;
-const EVENTS: readonly HookEvent[] = [
-  "TaskStart",
-  "PreToolUse",
-  "PostToolUse",
-  "TaskComplete",
-  "TaskError",
-  "SessionShutdown",
-];
+export function hookFileText(path: string, command: string): string {
+  if (!path.endsWith(".cjs")) return `#!/bin/sh\n${MARKER}\n${command}\n`;
+  const options = '{ shell: true, stdio: "inherit", windowsHide: true }';
+  return `// ${MARK}\nrequire("node:child_process").spawnSync(${JSON.stringify(command)}, ${options});\n`;
+}
+
+/** True for an unchanged text that this version or another one wrote. */
+export function isOurs(text: string): boolean {
+  const [first, second, third, ...rest] = text.replace(/^\uFEFF/, "").split(/\r?\n/);
+  const isRestEmpty = rest.every((line) => line === "");
+  if (first === "#!/bin/sh" && second === MARKER) return isRestEmpty && isOurCommand(third ?? "");
+  if (first !== `// ${MARK}` || third !== "" || !isRestEmpty) return false;
+  return isOurCommand(commandIn(second ?? "") ?? "");
+}
+
+// --- internal ---
 
 /** Extensions with which Cline runs our text; the first unused one is taken. Cline runs all files with an event's name. */
 const ENDINGS: readonly string[] = platform() === "win32" ? [".cjs"] : ["", ".sh", ".bash", ".zsh"];
-
-const commandFor = (command: HookCommand, event: HookEvent): string =>
-  command({ source: "cline", drain: DRAINS[event] });
 
 /**
  * Cline's own folder, not `~/Documents/Cline/Hooks`, which it also reads: Documents may be synchronised to machines without the
@@ -75,8 +73,8 @@ const hooksFolder = (scope: "user" | "project", { home, project, env }: InstallT
 async function hookFiles(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch(() => []);
   const paths: string[] = [];
-  for (const event of EVENTS) {
-    const taken = names.filter((name) => eventOf(name) === event);
+  for (const { event } of adapter.hooks) {
+    const taken = names.filter((name) => hookOf(name)?.event === event);
     const ours: string[] = [];
     for (const name of taken) {
       const text = await readSettingsText(join(folder, name));
@@ -93,13 +91,13 @@ async function hookFiles(folder: string): Promise<readonly string[]> {
 
 const isOurText = (text: string | undefined): boolean => text !== undefined && isOurs(text);
 
-/** The event of a file name, by Cline's rules: any known extension, case-insensitive. */
-function eventOf(path: string): HookEvent | undefined {
+/** The hook of a file name, by Cline's rules: any known extension, case-insensitive. */
+function hookOf(path: string): Hook | undefined {
   const name = basename(path);
   const ending = extname(name);
   if (!KNOWN_ENDINGS.has(ending.toLowerCase())) return undefined;
   const stem = basename(name, ending).toLowerCase();
-  return EVENTS.find((event) => event.toLowerCase() === stem);
+  return adapter.hooks.find(({ event }) => event.toLowerCase() === stem);
 }
 
 const KNOWN_ENDINGS = new Set([
@@ -145,11 +143,22 @@ async function findings(target: InstallTarget): Promise<readonly Finding[]> {
   for (const folder of [hooksFolder("user", target), hooksFolder("project", target)]) {
     for (const name of (await readdir(folder).catch(() => [])).sort()) {
       const path = join(folder, name);
-      const text = eventOf(name) === undefined ? undefined : await readSettingsText(path);
+      const text = hookOf(name) === undefined ? undefined : await readSettingsText(path);
       if (text === undefined || !hasAdditions(text)) continue;
       const advice = "move the addition to a separate file (Cline runs all), delete this one and enable cline again";
       found.push({ level: "remark", text: `${path} contains additions, so it is not updated: ${advice}` });
     }
   }
   return found;
+}
+
+/** True for a text of ours to which a user added something; `isOurs` is false for it. */
+const hasAdditions = (text: string): boolean => !isOurs(text) && text.includes(MARK);
+
+const MARK = "openhook-otel wrote this file; `openhook-otel disable cline` takes it away";
+const MARKER = `# ${MARK}`;
+
+function commandIn(line: string): string | undefined {
+  const text = /spawnSync\(("(?:[^"\\]|\\.)*")/.exec(line)?.[1];
+  return text === undefined ? undefined : String(JSON.parse(text));
 }

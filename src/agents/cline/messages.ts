@@ -1,7 +1,7 @@
-import { idInAgent, idWithoutAgent, isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { FileWrite } from "../../model/file-write.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import { idInAgent, idWithoutAgent, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
+import { defined } from "#kit/objects.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { executableIn, mcpServerOf } from "./adapter.ts";
@@ -9,7 +9,7 @@ import { writesOfCall } from "./file-writes.ts";
 import { callResultOf } from "./tool-result.ts";
 
 /** State between two messages. */
-export interface State {
+interface State {
   readonly timeMs: number;
   /** Key of the current turn's prompt. */
   readonly promptKey?: string;

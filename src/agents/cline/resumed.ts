@@ -2,8 +2,8 @@
 // read 2026-11-26
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, TokenUsage } from "../../model/transcript.ts";
+import type { EntryOf, TokenUsage } from "#core/model/transcript.ts";
+import { defined } from "#kit/objects.ts";
 import { asCount, asObject, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
 import { isTaskId } from "./extension.ts";

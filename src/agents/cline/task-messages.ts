@@ -1,8 +1,8 @@
 // Messages as in github.com/cline/cline, apps/vscode/src/shared/ExtensionMessage.ts, August 2026, read 2026-11-26
 
-import { defined } from "../../model/defined.ts";
-import type { FileWrite } from "../../model/file-write.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/objects.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { asCode, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import type { Message } from "./messages.ts";

@@ -1,9 +1,10 @@
 // task_metadata.json as in github.com/cline/cline, apps/vscode/src/core/context/context-tracking, August 2026, read 2026-11-26
-import { defined } from "../../model/defined.ts";
-import { sumKnown } from "../../model/known.ts";
-import type { EntryOf, TokenUsage } from "../../model/transcript.ts";
+
+import type { EntryOf, TokenUsage } from "#core/model/transcript.ts";
+import { sumKnown } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
+import { readSmall } from "#kit/open.ts";
 import { asArray, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
-import { readSmall } from "../shared/transcript/open.ts";
 import type { Figures } from "./task-usage.ts";
 
 interface Used {

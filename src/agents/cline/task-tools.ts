@@ -1,9 +1,9 @@
 // Texts of tool results as in github.com/cline/cline, apps/vscode/src/core/prompts/responses.ts, August 2026, read 2026-11-26
 
-import { isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { FileWrite } from "../../model/file-write.ts";
-import type { ToolStatus } from "../../model/transcript.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
+import type { ToolStatus } from "#core/model/transcript.ts";
+import { isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
+import { defined } from "#kit/objects.ts";
 import { plainText } from "../shared/payload/content.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { executableIn, extensionDigest, mcpServerIn } from "./adapter.ts";
@@ -55,7 +55,7 @@ export class Answers {
     } else if (message["role"] === "assistant") {
       const texts = blocks.flatMap((block) => (block["type"] === "text" ? (asString(block["text"]) ?? []) : []));
       const named = blocks.flatMap((block) => namedTool(block, keepsText) ?? []);
-      const tools = named.length > 0 ? named : texts.flatMap((text) => xmlTools(text, keepsText));
+      const tools = named.length > 0 ? named : texts.flatMap((text) => xmlTool(text, keepsText) ?? []);
       const text = keepsText ? texts.join("\n") || undefined : undefined;
       this.all.push({ index: this.#index, timeMs, model: message["modelInfo"], text, tools });
     }
@@ -68,30 +68,23 @@ export class Answers {
 
   #results(blocks: readonly Message[], timeMs: number | undefined, keepsText: boolean): void {
     const open = (this.all.at(-1)?.tools ?? []).filter(({ result }) => result === undefined);
-    for (const [at, block] of blocks.entries()) {
-      const id = asString(block["tool_use_id"]);
-      const text = asString(block["text"]);
-      const [, name, rest = ""] = RESULT.exec(text ?? "") ?? [];
-      const tool =
-        block["type"] === "tool_result"
-          ? open.find(({ givenId }) => givenId === id)
-          : open.find((one) => one.givenId === undefined && one.name === name);
+    for (const [index, block] of blocks.entries()) {
+      const found = block["type"] === "tool_result" ? namedResult(block) : textResult(block, blocks[index + 1]);
+      const tool = open.find((call) => call.givenId === found.givenId && (found.name ?? call.name) === call.name);
       if (tool === undefined) continue;
       open.splice(open.indexOf(tool), 1);
-      const after = asString(blocks[at + 1]?.["text"]);
-      const result = id !== undefined ? plainText(block["content"]) : rest.trim() || after;
       tool.result = {
-        ...statusOf(result, block["is_error"] === true),
+        ...statusOf(found.text, block["is_error"] === true),
         ...defined<{ timeMs: number }>({ timeMs }),
-        text: keepsText ? result : undefined,
+        text: keepsText ? found.text : undefined,
       };
     }
   }
 }
 
 /** The id of a call: the model's, unless an earlier answer of the task has it too. @param place identifies the answer */
-export function callIdOf(tool: TaskTool, at: number, place: string, seen: Map<string, string>): string {
-  if (tool.givenId === undefined) return repeatedCallId(`xml:${at}`, place);
+export function callIdOf(tool: TaskTool, index: number, place: string, seen: Map<string, string>): string {
+  if (tool.givenId === undefined) return repeatedCallId(`xml:${index}`, place);
   const first = seen.get(tool.givenId);
   if (first === undefined) seen.set(tool.givenId, place);
   return (first === undefined || first === place) && !isSequenceNumber(tool.givenId)
@@ -112,9 +105,9 @@ const blocksOf = (message: Message): readonly Message[] =>
 function cwdIn(blocks: readonly Message[]): string | undefined {
   for (const block of blocks) {
     const text = asString(block["text"]);
-    const at = text?.indexOf(CWD) ?? -1;
-    if (text === undefined || at === -1) continue;
-    return /^([^\n]{1,4096}?)\)(?: Files)?(?:\n|$)/.exec(text.slice(at + CWD.length, at + 8192))?.[1];
+    const start = text?.indexOf(CWD) ?? -1;
+    if (text === undefined || start === -1) continue;
+    return /^([^\n]{1,4096}?)\)(?: Files)?(?:\n|$)/.exec(text.slice(start + CWD.length, start + 8192))?.[1];
   }
   return undefined;
 }
@@ -139,34 +132,30 @@ const toolOf = (givenId: string | undefined, name: string, input: unknown, keeps
   input: keepsText ? input : undefined,
 });
 
-/** Tools in XML: `<read_file><path>a</path></read_file>`. Only one per answer runs, so what follows is text. */
-function xmlTools(text: string, keepsText: boolean): readonly TaskTool[] {
-  const start = TOOL_TAG.exec(text);
-  const name = start?.[1];
-  if (start === null || name === undefined) return [];
-  const from = start.index + start[0].length;
-  const end = text.lastIndexOf(`</${name}>`);
-  const body = text.slice(from, end < from ? undefined : end);
-  const input: Record<string, string> = {};
-  for (let at = 0; ; ) {
-    PARAM_TAG.lastIndex = at;
-    const tag = PARAM_TAG.exec(body);
-    const param = tag?.[1];
-    if (tag === null || param === undefined) break;
-    const valueAt = tag.index + tag[0].length;
-    const close = `</${param}>`;
-    // Only a file's content can contain tags
-    const closeAt = param === "content" ? body.lastIndexOf(close) : body.indexOf(close, valueAt);
-    input[param] = body.slice(valueAt, closeAt < valueAt ? undefined : closeAt).trim();
-    if (closeAt < valueAt) break;
-    at = closeAt + close.length;
-  }
-  return [toolOf(undefined, name, input, keepsText)];
+function xmlTool(text: string, keepsText: boolean): TaskTool | undefined {
+  const call = callInXml(text);
+  return call === undefined ? undefined : toolOf(undefined, call.name, call.input, keepsText);
 }
 
-const TOOL_TAG =
-  /<(access_mcp_resource|act_mode_respond|apply_patch|ask_followup_question|attempt_completion|browser_action|condense|execute_command|generate_explanation|list_code_definition_names|list_files|load_mcp_documentation|new_rule|new_task|plan_mode_respond|read_file|replace_in_file|report_bug|search_files|summarize_task|use_mcp_tool|use_skill|use_subagents|web_fetch|web_search|write_to_file)>/;
-const PARAM_TAG = /<([a-z_]{1,40})>/g;
+/** The result of a call: which one, and what it returned. */
+interface Result {
+  readonly givenId: string | undefined;
+  /** Absent: the id is enough. */
+  readonly name: string | undefined;
+  readonly text: string | undefined;
+}
+
+const namedResult = (block: Message): Result => ({
+  givenId: asString(block["tool_use_id"]),
+  name: undefined,
+  text: plainText(block["content"]),
+});
+
+/** The result of a call in XML is a text, or begins one. */
+function textResult(block: Message, next: Message | undefined): Result {
+  const [, name = "", rest = ""] = RESULT.exec(asString(block["text"]) ?? "") ?? [];
+  return { givenId: undefined, name, text: rest.trim() || asString(next?.["text"]) };
+}
 
 /** `[read_file for 'a'] Result:`, with the result after it or in the next block. */
 const RESULT = /^\[([a-z_]{1,40})\b[\s\S]{0,8192}?\] Result:([\s\S]*)$/;
@@ -182,3 +171,42 @@ function statusOf(
 
 const FAILED =
   /^(?:The tool execution failed with the following error:|Error executing |Command failed with exit code )/;
+
+/** A tool call that an answer writes as XML. */
+interface XmlCall {
+  readonly name: string;
+  readonly input: Readonly<Record<string, string>>;
+}
+
+/**
+ * The tool call in an answer's text, such as `<read_file><path>a</path></read_file>`; `undefined` if there is none. Only one per
+ * answer runs, so what follows is text.
+ */
+function callInXml(text: string): XmlCall | undefined {
+  const start = TOOL_TAG.exec(text);
+  const name = start?.[1];
+  if (start === null || name === undefined) return undefined;
+  const from = start.index + start[0].length;
+  const end = text.lastIndexOf(`</${name}>`);
+  return { name, input: parametersIn(text.slice(from, end < from ? undefined : end)) };
+}
+
+function parametersIn(body: string): Readonly<Record<string, string>> {
+  const values: Record<string, string> = {};
+  const tags = new RegExp(PARAM_TAG, "g");
+  for (let tag = tags.exec(body); tag !== null; tag = tags.exec(body)) {
+    const name = tag[1] ?? "";
+    const close = `</${name}>`;
+    // Only a file's content can contain tags
+    const end = name === "content" ? body.lastIndexOf(close) : body.indexOf(close, tags.lastIndex);
+    const isClosed = end >= tags.lastIndex;
+    values[name] = body.slice(tags.lastIndex, isClosed ? end : undefined).trim();
+    if (!isClosed) break;
+    tags.lastIndex = end + close.length;
+  }
+  return values;
+}
+
+const TOOL_TAG =
+  /<(access_mcp_resource|act_mode_respond|apply_patch|ask_followup_question|attempt_completion|browser_action|condense|execute_command|generate_explanation|list_code_definition_names|list_files|load_mcp_documentation|new_rule|new_task|plan_mode_respond|read_file|replace_in_file|report_bug|search_files|summarize_task|use_mcp_tool|use_skill|use_subagents|web_fetch|web_search|write_to_file)>/;
+const PARAM_TAG = /<([a-z_]{1,40})>/;

@@ -1,6 +1,7 @@
 // The providers in github.com/cline/cline, apps/vscode/src/core/api/providers, August 2026, read 2026-11-26; README.md has the rule
-import { defined } from "../../model/defined.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
+
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { defined } from "#kit/objects.ts";
 import { asCount, ownOf } from "../shared/payload/json.ts";
 
 /** Figures of a request, or of several, as the extension records them. */

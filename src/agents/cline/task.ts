@@ -1,15 +1,15 @@
 // One task of the editor extension; files and their meaning in README.md
 import { dirname, join } from "node:path";
-import type { ReadOptions, TranscriptBatch, TranscriptFile } from "../../model/agent.ts";
-import type { ContentUpdate } from "../../model/content.ts";
-import { toolCallPart } from "../../model/content-keys.ts";
-import { defined } from "../../model/defined.ts";
-import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import type { ContentUpdate } from "#core/model/content.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile } from "#core/model/transcript-reader.ts";
+import { toolCallPart } from "#core/rules/keys.ts";
+import { defined } from "#kit/objects.ts";
+import { openRegular, readSmall } from "#kit/open.ts";
 import { answerPiece, contentOf } from "../shared/payload/content.ts";
 import { asCount, asString, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
-import { openRegular, readSmall } from "../shared/transcript/open.ts";
 import { API_FILE, METADATA_FILE, WRITEBACK_FILE } from "./extension.ts";
 import type { Message } from "./messages.ts";
 import { TaskMessages } from "./task-messages.ts";

@@ -2,26 +2,24 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { ContentUpdate } from "#core/model/content.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import type {
-  LocatedSession,
-  LocateQuery,
   ReadOptions,
   TranscriptBatch,
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "../../model/agent.ts";
-import type { ContentUpdate } from "../../model/content.ts";
-import { defined } from "../../model/defined.ts";
-import { EntrySink } from "../../model/entry-sink.ts";
-import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
-import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
+} from "#core/model/transcript-reader.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
+import { defined } from "#kit/objects.ts";
+import { firstBytes, readSmall } from "#kit/open.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { distinctParts } from "../shared/transcript/copies.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";
-import { firstBytes, readSmall } from "../shared/transcript/open.ts";
-import { type Entry, entriesIn, foldersBelow, located, namesIn, statFile } from "../shared/transcript/past.ts";
+import { type Entry, entriesIn, foldersBelow, isFile, located, namesIn, statFile } from "../shared/transcript/past.ts";
 import { countKind } from "../shared/transcript/unread-usage.ts";
 import { messageContent } from "./content.ts";
 import { isTaskId, isUiFile, TASK_LAYOUTS, taskRoots, uiFileIn, uiFilesOf } from "./extension.ts";
@@ -31,59 +29,53 @@ import { takenOver, taskSum } from "./resumed.ts";
 import { parentCallOf } from "./spawned.ts";
 import { readTask, taskPart } from "./task.ts";
 
-export default { roots, locate, files, read } satisfies TranscriptReader;
-
-/** The folder of all sessions, which environment variables can move, and the folders with tasks of the editor extension. */
-function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
-  return [sessionsFolder(env, home), ...taskRoots(env, home)];
-}
-
-/**
- * Sessions in the order of their ids, which begin with a time. A session without main messages is found by its subagents'. A task
- * that a later version continued is one session with files of both kinds.
- */
-async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  const sessions = new Map<string, string[]>();
-  const add = (id: string, main: string) => sessions.set(id, [...(sessions.get(id) ?? []), main]);
-  for (const folder of await foldersBelow(query, LAYOUTS)) {
-    for (const { name, path, isFolder } of await entriesIn(folder, query)) {
-      if (!isFolder || !isFileName(name)) continue;
-      const task = isTaskId(name) ? uiFileIn(path) : undefined;
-      if (task !== undefined) {
-        add(name, task);
-        continue;
+export default {
+  roots,
+  /**
+   * Sessions in the order of their ids, which begin with a time. A session without main messages is found by its subagents'. A task
+   * that a later version continued is one session with files of both kinds.
+   */
+  async *locate(query) {
+    const sessions = new Map<string, string[]>();
+    const add = (id: string, main: string) => sessions.set(id, [...(sessions.get(id) ?? []), main]);
+    for (const folder of await foldersBelow(query, LAYOUTS)) {
+      for (const { name, path, isFolder } of await entriesIn(folder, query)) {
+        if (!isFolder || !isFileName(name)) continue;
+        const task = isTaskId(name) ? uiFileIn(path) : undefined;
+        if (task !== undefined) {
+          add(name, task);
+          continue;
+        }
+        const parts = (await entriesIn(path, query)).filter((entry) => isMessages(entry));
+        const sizes = parts.map((part) => statFile(part.path, query));
+        const main = messagesPath(folder, name);
+        if (main !== undefined && sizes.some((size) => size !== undefined && size.sizeBytes > 0)) add(name, main);
       }
-      const parts = (await entriesIn(path, query)).filter((entry) => isMessages(entry));
-      const sizes = parts.map((part) => statFile(part.path, query));
-      const main = messagesPath(folder, name);
-      if (main !== undefined && sizes.some((size) => size !== undefined && size.sizeBytes > 0)) add(name, main);
     }
-  }
-  const ids = [...sessions.keys()].sort((a, b) => timeIn(a) - timeIn(b) || (a < b ? -1 : 1));
-  for (const sessionId of ids) {
-    const mains = sessions.get(sessionId) ?? [];
-    yield located({ sessionId, path: mains[0] ?? "", mains }, query);
-  }
-}
-
-/** The session's files in all folders: tasks, the main agent's messages, those of each subagent. */
-async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
-  const { path, mains } = query;
-  const paths = [...(path === undefined ? [] : [path]), ...(mains ?? mainsOf(query))];
-  const tasks = paths.filter(isUiFile).map(taskPart);
-  const messages = [...new Set(paths)].filter((main) => main.endsWith(MESSAGES_ENDING));
-  const sessions = await Promise.all(messages.map((main) => sessionParts(main, query)));
-  const parts = [...tasks, ...sessions.flat()];
-  return distinctParts([
-    ...parts.filter(({ agentId }) => agentId === undefined),
-    ...parts.filter(({ agentId }) => agentId !== undefined),
-  ]);
-}
-
-/** Cline rewrites the whole file for each message, so all entries are read again, with the same keys. */
-async function* read(file: TranscriptFile, _from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
-  yield* isUiFile(file.path) ? readTask(file, options) : readMessages(file, options);
-}
+    const ids = [...sessions.keys()].sort((a, b) => timeIn(a) - timeIn(b) || (a < b ? -1 : 1));
+    for (const sessionId of ids) {
+      const mains = sessions.get(sessionId) ?? [];
+      yield located({ sessionId, path: mains[0] ?? "", mains }, query);
+    }
+  },
+  /** The session's files in all folders: tasks, the main agent's messages, those of each subagent. */
+  async files(query) {
+    const { path, mains } = query;
+    const paths = [...(path === undefined ? [] : [path]), ...(mains ?? mainsOf(query))];
+    const tasks = paths.filter(isUiFile).map(taskPart);
+    const messages = [...new Set(paths)].filter((main) => main.endsWith(MESSAGES_ENDING));
+    const sessions = await Promise.all(messages.map((main) => sessionParts(main, query)));
+    const parts = [...tasks, ...sessions.flat()];
+    return distinctParts([
+      ...parts.filter(({ agentId }) => agentId === undefined),
+      ...parts.filter(({ agentId }) => agentId !== undefined),
+    ]);
+  },
+  /** Cline rewrites the whole file for each message, so all entries are read again, with the same keys. */
+  async *read(file, _from, options = {}) {
+    yield* isUiFile(file.path) ? readTask(file, options) : readMessages(file, options);
+  },
+} satisfies TranscriptReader;
 
 async function* readMessages(
   { path, agentId, roots }: TranscriptFile,
@@ -146,6 +138,11 @@ async function* readMessages(
 }
 
 // --- internal ---
+
+/** The folder of all sessions, which environment variables can move, and the folders with tasks of the editor extension. */
+function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return [sessionsFolder(env, home), ...taskRoots(env, home)];
+}
 
 /** Paths of the folders with sessions and tasks, relative to a root that contains them. */
 const LAYOUTS = ["sessions", join("data", "sessions"), join(".cline", "data", "sessions"), ...TASK_LAYOUTS];
@@ -257,9 +254,3 @@ const turnEnd = (promptKey: string, timeMs: number): EntryOf<"turn_end"> => ({
   timeMs,
   promptKey,
 });
-
-const isFile = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );

@@ -1,4 +1,4 @@
-import { hasGivenId, isRandomId, isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
+import { hasGivenId, isRandomId, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { isSubagent, type LineContext, type LineState } from "./line-context.ts";
 
 /**

@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { platform } from "node:os";
 import { basename, dirname, join } from "node:path";
-import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
+import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
+import { readSettingsText } from "#kit/open.ts";
 import { compareVersions, parseVersion, versionOf } from "../shared/payload/version.ts";
 import { SettingsError } from "../shared/settings/settings.ts";
 import { type Statement, valueAt } from "../shared/settings/toml.ts";
 import { statementsOf } from "../shared/settings/toml-statements.ts";
-import { readSettingsText } from "../shared/transcript/open.ts";
 import { hookStates } from "./config.ts";
 import { registeredIn, requirementsPath } from "./managed.ts";
 import { notifyOf } from "./notify.ts";

@@ -14,13 +14,13 @@ import {
 import { eolOf, statementsOf } from "../shared/settings/toml-statements.ts";
 
 /** The entry of one hook in `config.toml`. */
-export interface HookState {
+interface HookState {
   readonly trustedHash?: string;
   readonly enabled?: boolean;
 }
 
 /** Changes to the states of hooks, by key. Other hooks keep their state. */
-export interface StateChanges {
+interface StateChanges {
   /** Key → hash to trust. */
   readonly trust: ReadonlyMap<string, string>;
   readonly forget: ReadonlySet<string>;

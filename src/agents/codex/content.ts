@@ -1,6 +1,6 @@
-import type { ContentUpdate } from "../../model/content.ts";
-import { pendingKey, toolCallPart } from "../../model/content-keys.ts";
-import type { TranscriptEntry } from "../../model/transcript.ts";
+import type { ContentUpdate } from "#core/model/content.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { pendingKey, toolCallPart } from "#core/rules/keys.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
 import { asObject, parsedJson } from "../shared/payload/json.ts";
 import type { LineState } from "./line-context.ts";

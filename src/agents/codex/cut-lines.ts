@@ -1,4 +1,4 @@
-import type { FactSink } from "../../model/fact-sink.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import { isCut } from "../shared/transcript/shorten.ts";
 import type { Line } from "./line-context.ts";

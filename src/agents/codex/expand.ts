@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import type { IntakeFacts } from "../../model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { asString } from "../shared/payload/json.ts";
 
 /**

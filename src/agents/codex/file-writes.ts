@@ -1,4 +1,4 @@
-import type { FileWrite } from "../../model/file-write.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import { lineCount, writeOfContent, writesOfDiff, writesOfPatch } from "../shared/payload/patches.ts";
 import { outcomeOf } from "./outcome.ts";

@@ -1,34 +1,18 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
-import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { adapter } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
-import { CODEX_NAMES } from "./own-names.ts";
 import { rateLimitsOf, subscriptionOf } from "./rate-limits.ts";
 import { toEntries } from "./requests.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Codex",
   otherNames: ["openai"],
   docs: "https://developers.openai.com/codex/hooks",
   provider: "openai",
-  emits: [
-    "file.write",
-    "session.start",
-    "prompt.submit",
-    "tool.start",
-    "tool.end",
-    "session.end",
-    "turn.end",
-    "turn.error",
-    "subagent.start",
-    "subagent.end",
-    "model.start",
-    "model.end",
-    "compaction",
-    "notice",
-  ],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   // The terminal interface works through a server in the background, which reports no end when the user leaves
   endsSilently: true,
@@ -41,13 +25,19 @@ export default {
     callIds: "native",
     eventIds: "arrival",
   },
-  own: CODEX_NAMES,
-  known: KNOWN,
+  own: {
+    tools: words(`
+      Bash apply_patch collaboration.close_agent collaboration.followup_task collaboration.interrupt_agent
+      collaboration.list_agents collaboration.resume_agent collaboration.send_input collaboration.send_message
+      collaboration.spawn_agent collaboration.wait_agent close_agent exec exec_command image_generation_call js_repl
+      list_mcp_resource_templates list_mcp_resources local_shell_call read_mcp_resource request_user_input resume_agent
+      send_input shell shell_command spawn_agent tool_search_call unified_exec update_plan view_image wait wait_agent
+      web_search_call write_stdin`),
+    agentTypes: words("default explorer worker"),
+  },
   environment: ["CODEX_HOME", "CODEX_THREAD_ID"],
-  recognises,
   toContent: hookContent,
   toFileWrites,
-  toEvents,
   toEntries,
   rateLimitsOf,
   subscriptionOf,

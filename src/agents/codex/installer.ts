@@ -1,9 +1,11 @@
 // https://developers.openai.com/codex/hooks and the programs 0.110.0 to 0.169.0, read 2026-11-21
 
 import { basename } from "node:path";
-import type { HookCommand, Installer, InstallTarget, Registration, SettingsText } from "../../model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Installer, InstallTarget, Registration, SettingsText } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import * as json from "../shared/settings/settings.ts";
+import { adapter, type NativeName } from "./adapter.ts";
 import { check, hasNoHooks } from "./check.ts";
 import { changeStates, markedKeys } from "./config.ts";
 import { managedHooks } from "./managed.ts";
@@ -55,7 +57,7 @@ function registered(files: readonly SettingsText[]): readonly string[] {
   try {
     const { config, hooks } = named(files);
     const events = hooks.text === undefined ? [] : json.registeredEvents(hooks.text);
-    return notifyOf(config.text) === "ours" ? [...events, "agent-turn-complete"] : events;
+    return notifyOf(config.text) === "ours" ? [...events, "agent-turn-complete" satisfies NativeName] : events;
   } catch {
     return [];
   }
@@ -63,44 +65,24 @@ function registered(files: readonly SettingsText[]): readonly string[] {
 
 const SOURCE = "codex";
 
-interface EventToRegister {
-  readonly event: string;
-  readonly drain: "yes" | "if-waiting" | "no";
-  readonly timeoutS: number;
-}
-
 // The hook takes 3 ms. Without our timeout, a hook that hangs would block the agent for its default of 600 s.
 const TIMEOUT_S = 5;
 // Codex's maximum for these two; without an explicit timeout SessionEnd is killed after 1 s
 const LAST_TIMEOUT_S = 3;
 
 /**
- * The events to register. Codex silently skips unknown names (verified with 0.128.0 to 0.169.0).
+ * Codex silently skips unknown names (verified with 0.128.0 to 0.169.0).
  *
  * Not registered: PermissionRequest (its hook answers for the user), PreModelRequest (the file has the times of requests),
  * PostCompact (has no more facts than PreCompact). PostModelRequest is registered for sessions without a file.
- */
-const EVENTS: readonly EventToRegister[] = [
-  { event: "SessionStart", drain: "if-waiting", timeoutS: TIMEOUT_S },
-  { event: "UserPromptSubmit", drain: "no", timeoutS: TIMEOUT_S },
-  { event: "PostModelRequest", drain: "no", timeoutS: TIMEOUT_S },
-  { event: "PreToolUse", drain: "no", timeoutS: TIMEOUT_S },
-  { event: "PostToolUse", drain: "no", timeoutS: TIMEOUT_S },
-  { event: "PreCompact", drain: "no", timeoutS: TIMEOUT_S },
-  { event: "SubagentStart", drain: "no", timeoutS: TIMEOUT_S },
-  { event: "SubagentStop", drain: "no", timeoutS: TIMEOUT_S },
-  { event: "Stop", drain: "yes", timeoutS: TIMEOUT_S },
-  { event: "Interrupt", drain: "yes", timeoutS: LAST_TIMEOUT_S },
-  { event: "SessionEnd", drain: "yes", timeoutS: LAST_TIMEOUT_S },
-];
-
-/**
+ *
  * Never `async`: such hooks are killed when `codex exec` ends, and for SessionEnd Codex ignores the setting with a warning.
  */
 const registrationsFor = (command: HookCommand): readonly json.Registration[] =>
-  EVENTS.map(({ event, drain, timeoutS }) => ({
-    event,
-    entry: { type: "command", command: command({ source: SOURCE, drain }), timeout: timeoutS },
+  json.registrationsOf(adapter, command, (line, { type, drain }) => ({
+    type: "command",
+    command: line,
+    timeout: drain === "yes" && type !== "turn.end" ? LAST_TIMEOUT_S : TIMEOUT_S,
   }));
 
 /**

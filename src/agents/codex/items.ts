@@ -1,4 +1,4 @@
-import type { EntryOf, ToolStatus } from "../../model/transcript.ts";
+import type { EntryOf, ToolStatus } from "#core/model/transcript.ts";
 import { asArray, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";
 import { openCall } from "./call-ids.ts";
 import { writesOfChanges } from "./file-writes.ts";

@@ -1,8 +1,7 @@
-import type { FactBase, FactOf, FactSink } from "../../model/fact-sink.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
+import type { FactBase, FactOf, FactSink } from "#core/model/fact-sink.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
 import type { Series } from "./running-totals.ts";
-import type { WholeUsage } from "./usage.ts";
 
 /**
  * State between two lines of a file. Stored between two drains as plain JSON. Reading a line changes it; the objects and lists
@@ -75,17 +74,14 @@ export interface CountedCall {
   readonly fact: FactOf<"model_call">;
 }
 
-export interface OpenAnswer {
+interface OpenAnswer {
   readonly startMs: number;
   readonly endMs: number;
   readonly asksForTools?: true | undefined;
 }
 
-/** State before the first line of a file, or the stored one. Version 0.1.0 stored a single total, `totals`. */
-export const lineState = (
-  timeMs: number,
-  { totals, ...stored }: Partial<LineState> & { readonly totals?: WholeUsage } = {},
-): LineState => ({
+/** State before the first line of a file, or the stored one. */
+export const lineState = (timeMs: number, stored: Partial<LineState> = {}): LineState => ({
   timeMs,
   threadId: undefined,
   rootId: undefined,
@@ -113,7 +109,7 @@ export const lineState = (
   isFork: undefined,
   hasAnswered: undefined,
   isAfterGap: undefined,
-  series: totals && [{ total: totals }],
+  series: undefined,
   seenTotals: undefined,
   counted: undefined,
   recorded: undefined,

@@ -1,7 +1,8 @@
-import { EntrySink } from "../../model/entry-sink.ts";
-import type { FactSink } from "../../model/fact-sink.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
+import { UNKNOWN_TIER } from "#core/model/model-call.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
 import { knownProvider } from "../shared/names/providers.ts";
-import { asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { asCode, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { compareVersions, parseVersion } from "../shared/payload/version.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
 import { UNREADABLE } from "../shared/transcript/read-lines.ts";
@@ -18,7 +19,6 @@ import {
   noteInput,
 } from "./line-context.ts";
 import { tokenCount, usageRecord } from "./model-calls.ts";
-import { enterTier } from "./service-tier.ts";
 import { toolCall, toolOutput } from "./tool-calls.ts";
 import { modelError, prompt, turnAborted, turnEnd } from "./turns.ts";
 
@@ -277,3 +277,17 @@ function enterEndedTurn(state: LineState, p: Line): void {
   if (state.isReviewed === undefined) enterTurn(state, p);
   state.isReviewed = undefined;
 }
+
+/**
+ * Sets the service tier that settings name: `priority` (fast mode) costs 2 to 2.5 times the list price, `flex` half of it. It
+ * applies until settings name another one. Settings without the member change nothing: the standard tier is never assumed after
+ * another one.
+ */
+function enterTier(state: LineState, settings: Line | undefined): void {
+  if (settings === undefined || !("service_tier" in settings)) return;
+  const tier = settings["service_tier"];
+  state.tier = LISTED.has(tier) ? undefined : (asCode(asString(tier)) ?? UNKNOWN_TIER);
+}
+
+/** Tiers to which the public price list applies. */
+const LISTED: ReadonlySet<unknown> = new Set([null, "", "default", "standard", "auto"]);

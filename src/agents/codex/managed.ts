@@ -1,6 +1,6 @@
 // https://developers.openai.com/codex/enterprise/managed-configuration (requirements.toml), read 2026-11-27; run with 0.171.0
-import type { HookCommand } from "../../model/agent.ts";
-import type { ManagedInstaller } from "../../model/managed.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { ManagedInstaller } from "#core/model/installer.ts";
 import { SettingsError } from "../shared/settings/settings.ts";
 import { fullPath, type Statement, tomlString } from "../shared/settings/toml.ts";
 import { eolOf, statementsOf } from "../shared/settings/toml-statements.ts";

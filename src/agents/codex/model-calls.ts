@@ -1,6 +1,6 @@
-import type { FactOf } from "../../model/fact-sink.ts";
-import { joinUsage } from "../../model/merge.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
+import type { FactOf } from "#core/model/fact-sink.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { joinUsage } from "#core/rules/merge.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { type CountedCall, enterTurn, factBase, type LineContext, type LineState } from "./line-context.ts";
 import { advance } from "./running-totals.ts";

@@ -3,7 +3,7 @@ import { fullPath, type Pair, type TomlValue, tomlString } from "../shared/setti
 import { eolOf, statementsOf } from "../shared/settings/toml-statements.ts";
 
 /** `notify` in `config.toml`: one program that receives a JSON argument after each turn. Versions without hooks have only this. */
-export type Notify = "ours" | "foreign" | "none";
+type Notify = "ours" | "foreign" | "none";
 
 /** Who registered the program for notifications. @throws SettingsError if the text is not TOML */
 export function notifyOf(text: string | undefined): Notify {

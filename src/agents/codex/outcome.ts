@@ -1,8 +1,8 @@
-import type { ToolStatus } from "../../model/transcript.ts";
+import type { ToolStatus } from "#core/model/transcript.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 
 /** How a tool call ended. */
-export interface ToolOutcome {
+interface ToolOutcome {
   readonly status: ToolStatus;
   readonly exitCode?: number;
   readonly errorType?: string;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { LocatedSession, LocateQuery } from "../../model/agent.ts";
+import type { LocatedSession, LocateQuery } from "#core/model/transcript-reader.ts";
 import { entriesIn, foldersBelow, located, reportUnreadable } from "../shared/transcript/past.ts";
 import { FOLDERS, nameOf, type Rollout, readHead, rolloutAt, rolloutNames, topmostAncestor } from "./rollouts.ts";
 

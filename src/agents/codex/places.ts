@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { InstallTarget } from "../../model/agent.ts";
+import type { InstallTarget } from "#core/model/installer.ts";
 
 export const CONFIG = "config.toml";
 export const HOOKS = "hooks.json";

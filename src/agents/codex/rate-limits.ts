@@ -1,4 +1,4 @@
-import type { RateLimit, RateWindow } from "../../model/rate-limit.ts";
+import type { RateLimit, RateWindow } from "#core/model/rate-limit.ts";
 import { asObject, asString, parsedObject } from "../shared/payload/json.ts";
 
 /** The limits in the last of these lines of a rollout that has any. `null`: the account has none, e.g. with an API key. */

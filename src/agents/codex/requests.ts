@@ -1,9 +1,8 @@
-import type { IntakeFacts } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { Extras } from "../../model/event.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
-import { arrivalKey } from "../shared/payload/derived-ids.ts";
-import { payloadDigest } from "../shared/payload/identity.ts";
+import type { Extras } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/objects.ts";
+import { arrivalKey, payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { pathOf } from "./expand.ts";
 import { usageOf } from "./usage.ts";

@@ -1,7 +1,7 @@
 import { type Stats, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { firstBytes } from "#kit/open.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
-import { firstBytes } from "../shared/transcript/open.ts";
 import { compressedPath, firstUnpacked, isCompressed, plainPath } from "../shared/transcript/packed.ts";
 import { type Head, headOfBytes } from "./head.ts";
 

@@ -13,7 +13,7 @@ export interface Series<Call = unknown> {
 }
 
 /** A `token_count` line, and facts about the lines before it. */
-export interface TotalsLine {
+interface TotalsLine {
   readonly total: WholeUsage;
   /** `last_token_usage`: what the last call used. */
   readonly last: WholeUsage | undefined;
@@ -28,7 +28,7 @@ export interface TotalsLine {
 }
 
 /** The series after a line; the last one is the line's. */
-export interface Step<Call> {
+interface Step<Call> {
   readonly series: readonly Series<Call>[];
   /** Usage of the line's call; `undefined` if the line has no new call: totals are written several times. */
   readonly used?: WholeUsage | undefined;

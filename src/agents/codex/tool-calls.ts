@@ -1,4 +1,4 @@
-import { isSequenceNumber } from "../../model/call-ids.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import { openCall, uniqueCallId } from "./call-ids.ts";

@@ -1,7 +1,7 @@
-import { defined } from "../../model/defined.ts";
-import { sumOfAll } from "../../model/known.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
-import { isWholeUsage } from "../../model/whole-usage.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { isWholeUsage } from "#core/rules/calls.ts";
+import { sumOfAll } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { asCount, asObject } from "../shared/payload/json.ts";
 
 /**
@@ -46,8 +46,6 @@ export function difference(now: WholeUsage, before: WholeUsage): WholeUsage | un
     output,
     cacheRead: part("cacheRead"),
     cacheWrite: part("cacheWrite"),
-    cacheWrite5m: undefined,
-    cacheWrite1h: undefined,
     reasoning: part("reasoning"),
   });
 }

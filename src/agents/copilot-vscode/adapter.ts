@@ -1,27 +1,73 @@
 // https://code.visualstudio.com/docs/agents/reference/hooks-reference, read 2026-11-21; from documentation and public code
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { isSequenceNumber } from "../../model/call-ids.ts";
-import { type Event, extrasOf } from "../../model/event.ts";
-import { CLAUDE_EVENTS, type ClaudeLike, claudeLikeEvents, first } from "../shared/payload/claude-like.ts";
-import { eventId, payloadDigest } from "../shared/payload/identity.ts";
-import { asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 
-export const SOURCE = "copilot-vscode";
+import type { Recognition } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
+import { adapterOf, type Payload } from "../shared/payload/adapter-of.ts";
+import {
+  CLAUDE_EVENTS,
+  CLAUDE_LIKE,
+  callIdIn,
+  FAMILY_FIELDS,
+  FAMILY_NOT_NEEDED,
+  outcomeIn,
+  promptIn,
+  toolEnd,
+  toolStart,
+} from "../shared/payload/claude-like.ts";
+import { payloadDigest } from "../shared/payload/identity.ts";
+import { asObject, asString, asTimeMs, first } from "../shared/payload/json.ts";
+import { VSCODE_NAMES } from "./own-names.ts";
 
-const { SessionEnd: _, PostToolUseFailure: __, StopFailure: ___, ...EVENTS } = CLAUDE_EVENTS;
-export const LIKE: ClaudeLike = { source: SOURCE, events: EVENTS };
+export const adapter = adapterOf({
+  ...CLAUDE_LIKE,
+  source: "copilot-vscode",
+  recognises,
+  events: {
+    SessionStart: CLAUDE_EVENTS.SessionStart,
+    UserPromptSubmit: {
+      type: "prompt.submit",
+      // A subagent's task: only sessions of the user have a transcript
+      read: (p) => ({
+        ...promptIn(p),
+        extras: { prompt_origin: p["transcript_path"] === undefined ? "machine" : undefined },
+      }),
+    },
+    PreToolUse: { type: "tool.start", read: (p) => ({ ...toolStart(p), key: callKey(p) }) },
+    PostToolUse: { type: "tool.end", read: (p) => ({ ...toolEnd(p, outcomeIn(p)), key: callKey(p) }) },
+    Stop: CLAUDE_EVENTS.Stop,
+    SubagentStart: CLAUDE_EVENTS.SubagentStart,
+    SubagentStop: CLAUDE_EVENTS.SubagentStop,
+    PreCompact: CLAUDE_EVENTS.PreCompact,
+  },
+  notNeeded: `SessionEnd PostToolUseFailure StopFailure ${FAMILY_NOT_NEEDED}`,
+  fields: `timestamp agent_display_name ${FAMILY_FIELDS}`,
+  // The same payload from several registrations is one event
+  keyOf: payloadDigest,
+});
+
+// --- internal ---
+
+const callKey = (p: Payload): string | undefined => {
+  const callId = callIdIn(p);
+  return callId === undefined || isSequenceNumber(callId) ? undefined : callId;
+};
 
 /**
  * VS Code also runs hooks registered for Claude Code and Copilot CLI, so the command line may name either. Its payloads equal
  * Claude Code's except for an ISO time and its own tools. Payloads of subagents have no transcript path, like those of Copilot
  * CLI, which is recognised by its environment.
  */
-export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
+function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   if (p === undefined) return "no";
   const native = first(p, ["hook_event_name", "hookEventName"]);
   const path = p["transcript_path"];
-  if (native === undefined || !Object.hasOwn(EVENTS, native) || first(p, ["session_id", "sessionId"]) === undefined)
+  if (
+    native === undefined ||
+    !Object.hasOwn(adapter.events, native) ||
+    first(p, ["session_id", "sessionId"]) === undefined
+  )
     return "no";
   if (typeof path === "string" && OWN_PATH.test(path)) return "certain";
   if (FOREIGN_FIELDS.some((mark) => p[mark] !== undefined)) return "no";
@@ -32,33 +78,10 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const isVsCodeOnly = isOwnTool || path === null || (path === undefined && isFromOtherRegistration(intake));
   if (isTimed && isVsCodeOnly && p["permission_mode"] === undefined) return "certain";
   if (isTimed && path !== undefined && p["permission_mode"] === undefined) return "likely";
-  return intake.source === SOURCE ? "possible" : "no";
+  return intake.source === adapter.source ? "possible" : "no";
 }
-
-/** One payload → its event. The same payload from several registrations is one event. */
-export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
-  const timeMs = asTimeMs(asObject(payload)?.["timestamp"]);
-  return claudeLikeEvents(LIKE, payload, intake).map((event) => {
-    const time = new Date(timeMs ?? intake.timeMs).toISOString();
-    const callId = event.type === "tool.start" || event.type === "tool.end" ? event.data?.tool_call_id : undefined;
-    if (callId !== undefined && !isSequenceNumber(callId)) return { ...event, time };
-    const id = eventId(SOURCE, event.session_id, extrasOf(event).native_event ?? "", payloadDigest(payload));
-    return {
-      ...event,
-      time,
-      id,
-      ...(isTask(event, payload) && { extensions: { ...event.extensions, prompt_origin: "machine" } }),
-    };
-  });
-}
-
-// --- internal ---
 
 const FOREIGN_FIELDS = ["openhook", "cursor_version", "clineVersion", "conversationId", "trajectory_id", "toolName"];
-
-/** Whether a prompt is a subagent's task: only sessions of the user have a transcript. */
-const isTask = (event: Event, payload: unknown): event is Extract<Event, { type: "prompt.submit" }> =>
-  event.type === "prompt.submit" && asObject(payload)?.["transcript_path"] === undefined;
 
 /** True if the hook is registered for Copilot CLI or Claude Code but was not run by Copilot CLI. */
 const isFromOtherRegistration = ({ source, env }: IntakeFacts): boolean =>
@@ -72,11 +95,4 @@ const OWN_PATH = /[/\\](?:workspaceStorage|GitHub\.copilot-chat|github\.copilot-
 const OTHERS_PATH = /[/\\]\.(?:claude|codex|gemini|qwen|factory|cursor|continue|copilot|kiro)[/\\]/;
 
 /** From documentation and public handlers; later versions have more. */
-const OWN_TOOLS = new Set(
-  `editFiles edit_files createFile create_file createDirectory create_directory readFile read_file listDirectory list_dir
-  insert_edit_into_file replace_string_in_file multi_replace_string_in_file applyPatch apply_patch runInTerminal
-  run_in_terminal runTerminalCommand getTerminalOutput get_terminal_output runTasks run_task create_and_run_task
-  fileSearch file_search textSearch grep_search codebase semantic_search usages list_code_usages problems get_errors
-  changes get_changed_files fetch fetch_webpage githubRepo github_repo runSubagent runTests run_tests manage_todo_list
-  edit_notebook_file run_notebook_cell get_vscode_api install_extension run_vscode_command`.split(/\s+/),
-);
+const OWN_TOOLS: ReadonlySet<string> = new Set(VSCODE_NAMES.tools);

@@ -1,12 +1,12 @@
 // Form of chat sessions: microsoft/vscode (chatSessionOperationLog.ts; extensions/copilot: conversation.ts, toolCallRound.ts,
 // defaultIntentRequestHandler.ts), read 2026-11-26; not recorded
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
-import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
-import type { Fields } from "./journal.ts";
+
+import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/objects.ts";
+import { asArray, asCount, asObject, asString, type Fields, objectsIn } from "../shared/payload/json.ts";
 
 /** The requests of one session, by the id that hooks send. */
-export interface Chat {
+interface Chat {
   readonly sessionId: string;
   readonly requests: readonly Fields[];
 }
@@ -139,7 +139,7 @@ const usageOf = (metadata: Fields | undefined, round: Fields | undefined): Token
 
 /** Without a figure for input or output, nothing was reported. */
 function countsOf(counts: { readonly [K in keyof TokenUsage]?: number | undefined }): TokenUsage | undefined {
-  return counts.input || counts.output ? defined<TokenUsage>(counts as TokenUsage) : undefined;
+  return counts.input || counts.output ? defined<TokenUsage>(counts) : undefined;
 }
 
 /** `copilot/claude-sonnet-4.5`; `auto` is a setting, not a model. */
@@ -147,9 +147,3 @@ function modelOf(value: unknown): string | undefined {
   const name = asString(value)?.replace(/^copilot\//, "");
   return name === undefined || name === "auto" ? undefined : name;
 }
-
-const objectsIn = (value: unknown): readonly Fields[] =>
-  asArray(value).flatMap((one) => {
-    const fields = asObject(one);
-    return fields === undefined ? [] : [fields];
-  });

@@ -1,19 +1,17 @@
-import type { Agent } from "../../model/agent.ts";
-import { emitsOf } from "../shared/payload/claude-like.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
-import { LIKE, recognises, SOURCE, toEvents } from "./adapter.ts";
-import { KNOWN } from "./known.ts";
+import { adapter } from "./adapter.ts";
 import { VSCODE_NAMES } from "./own-names.ts";
 import { USER_FOLDERS } from "./user-folders.ts";
 
 /** No installer: VS Code reads the files that the cards of Copilot CLI and Claude Code write. */
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "GitHub Copilot in VS Code (local agent)",
   otherNames: ["vscode", "vs-code", "visual-studio-code"],
   docs: "https://code.visualstudio.com/docs/agents/reference/hooks-reference",
-  emits: ["file.write", ...emitsOf(LIKE.events)],
+  emits: ["file.write", ...adapter.emits],
   // Of each turn the last call only; the others are unknown
   tokens: "transcript",
   capabilities: {
@@ -24,9 +22,7 @@ export default {
     eventIds: "payload",
   },
   own: VSCODE_NAMES,
-  known: KNOWN,
   environment: ["COPILOT_CLI"],
-  recognises,
   toContent: hookContent,
   toFileWrites: writesOfTools({
     create_file: "create",
@@ -40,7 +36,6 @@ export default {
     apply_patch: "patch",
     applyPatch: "patch",
   }),
-  toEvents,
   sessionsBelow: USER_FOLDERS,
   transcript: () => import("./transcript.ts"),
   runsHooksOf: ["copilot", "claude-code"],

@@ -1,8 +1,6 @@
 // microsoft/vscode, src/vs/workbench/contrib/chat/common/model/objectMutationLog.ts, read 2026-11-26
-import { asArray, asObject, parsedObject } from "../shared/payload/json.ts";
+import { asArray, asObject, type Fields, parsedObject } from "../shared/payload/json.ts";
 import { splitLine } from "../shared/transcript/spliced.ts";
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * The object that a journal describes: its first line is the whole object, each further one a change. A change of something that a

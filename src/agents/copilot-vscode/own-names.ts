@@ -1,4 +1,4 @@
-import type { OwnNames } from "../../model/agent.ts";
+import type { OwnNames } from "#core/model/agent.ts";
 import { words } from "../shared/names/own-names.ts";
 
 /** The agent's built-in tools and subagents. */

@@ -1,83 +1,73 @@
 // Places of chat sessions: microsoft/vscode, chatSessionStore.ts, and public readers named in README.md beside this file, read 2026-11-26
-import { readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type {
-  LocatedSession,
-  LocateQuery,
-  TranscriptBatch,
-  TranscriptFile,
-  TranscriptQuery,
-  TranscriptReader,
-} from "../../model/agent.ts";
-import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
-import type { Offset } from "../../model/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { LocateQuery, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { readSmall } from "#kit/open.ts";
 import { asString, parsedObject } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
-import { readSmall } from "../shared/transcript/open.ts";
-import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";
+import { entriesIn, foldersBelow, inOrder, namesIn, type SessionFiles, statFile } from "../shared/transcript/past.ts";
 import { withUnreadUsage } from "../shared/transcript/unread-usage.ts";
 import { readText } from "../shared/transcript/whole.ts";
 import { chatsIn, entriesOf } from "./chat.ts";
 import { replay } from "./journal.ts";
 import { USER_FOLDERS } from "./user-folders.ts";
 
-export default { roots, locate, files, read } satisfies TranscriptReader;
+export default {
+  roots,
+  /** Which sessions a file has is only known from its content. */
+  async *locate(query) {
+    const sessions = new Map<string, SessionFiles>();
+    for (const folder of await chatFolders(query)) {
+      for (const { name, path, isFolder } of await entriesIn(folder, query)) {
+        const file = isFolder || !isChatFile(name) ? undefined : statFile(path, query);
+        if (file === undefined || file.sizeBytes === 0) continue;
+        const ids = await sessionsIn({ path, roots: query.roots }).catch((error: unknown) => {
+          query.onProblem(path, error instanceof Error ? error : new Error(String(error)));
+          return [];
+        });
+        for (const sessionId of ids) {
+          const known = sessions.get(sessionId);
+          const mains = [...(known?.mains ?? []), path];
+          const startMs = known?.startMs ?? file.startMs;
+          // The journal, if there is one: an older file beside it ends where the journal begins
+          const main = path.endsWith(".jsonl") ? path : (known?.path ?? path);
+          sessions.set(sessionId, { sessionId, path: main, startMs, mains });
+        }
+      }
+    }
+    yield* inOrder(sessions.values(), query);
+  },
+  /** The session's files: beside the transcript that hooks name, or by their name. An older file stays beside its journal. */
+  async files(query) {
+    const { sessionId, path, home, mains, roots: within } = query;
+    const paths = mains ?? [
+      ...(path === undefined ? [] : await chatFilesIn(join(dirname(dirname(dirname(path))), CHATS))),
+      ...(await namedFiles(sessionId, within ?? roots(home))),
+    ];
+    const found: TranscriptFile[] = [];
+    for (const file of existingFiles(paths, within)) {
+      const part = { path: file, ...(within !== undefined && { roots: within }) };
+      const ids = await sessionsIn(part).catch(() => [sessionId]);
+      if (ids.includes(sessionId)) found.push({ path: file, key: `${file}#${sessionId}` });
+    }
+    return distinctParts(found);
+  },
+  /** Older files are rewritten as a whole, and a line of a journal can change any earlier one: each file is read as a whole. */
+  async *read(file, _from) {
+    const { object, unreadable } = await load(file);
+    const sessionId = file.key?.slice(file.path.length + 1);
+    const chats = object === undefined ? [] : chatsIn(object, idOf(file.path));
+    const chat = chats.find((one) => one.sessionId === sessionId) ?? (sessionId === undefined ? chats[0] : undefined);
+    const entries = chat === undefined ? [] : entriesOf(chat, await folderOf(file));
+    const all = withUnreadUsage({ ...object, requests: chat?.requests }, WITH_KNOWN_USAGE, entries);
+    yield { ...all, next: INITIAL_OFFSET, unreadable, records: chat?.requests.length ?? 0 };
+  },
+} satisfies TranscriptReader;
 
 /** Where VS Code keeps chats of windows with and without a folder, on Linux, macOS and Windows. */
 function roots(home: string): readonly string[] {
   return USER_FOLDERS.flatMap((folder) => [join(home, folder, WORKSPACES), join(home, folder, EMPTY_WINDOWS)]);
-}
-
-/** Which sessions a file has is only known from its content. */
-async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  const sessions = new Map<string, Dated & { readonly mains: readonly string[] }>();
-  for (const folder of await chatFolders(query)) {
-    for (const { name, path, isFolder } of await entriesIn(folder, query)) {
-      const file = isFolder || !isChatFile(name) ? undefined : statFile(path, query);
-      if (file === undefined || file.sizeBytes === 0) continue;
-      const ids = await sessionsIn({ path, roots: query.roots }).catch((error: unknown) => {
-        query.onProblem(path, error instanceof Error ? error : new Error(String(error)));
-        return [];
-      });
-      for (const sessionId of ids) {
-        const known = sessions.get(sessionId);
-        const mains = [...(known?.mains ?? []), path];
-        const startMs = known?.startMs ?? file.startMs;
-        // The journal, if there is one: an older file beside it ends where the journal begins
-        const main = path.endsWith(".jsonl") ? path : (known?.path ?? path);
-        sessions.set(sessionId, { sessionId, path: main, startMs, mains });
-      }
-    }
-  }
-  for (const session of oldestFirst(sessions.values())) yield located(session, query);
-}
-
-/** The session's files: beside the transcript that hooks name, or by their name. An older file stays beside its journal. */
-async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
-  const { sessionId, path, home, mains, roots: within } = query;
-  const paths = mains ?? [
-    ...(path === undefined ? [] : await chatFilesIn(join(dirname(dirname(dirname(path))), CHATS))),
-    ...(await namedFiles(sessionId, within ?? roots(home))),
-  ];
-  const found: TranscriptFile[] = [];
-  for (const file of existingFiles(paths, within)) {
-    const part = { path: file, ...(within !== undefined && { roots: within }) };
-    const ids = await sessionsIn(part).catch(() => [sessionId]);
-    if (ids.includes(sessionId)) found.push({ path: file, key: `${file}#${sessionId}` });
-  }
-  return distinctParts(found);
-}
-
-/** Older files are rewritten as a whole, and a line of a journal can change any earlier one: each file is read as a whole. */
-async function* read(file: TranscriptFile, _from: Offset): AsyncGenerator<TranscriptBatch> {
-  const { object, unreadable } = await load(file);
-  const sessionId = file.key?.slice(file.path.length + 1);
-  const chats = object === undefined ? [] : chatsIn(object, idOf(file.path));
-  const chat = chats.find((one) => one.sessionId === sessionId) ?? (sessionId === undefined ? chats[0] : undefined);
-  const entries = chat === undefined ? [] : entriesOf(chat, await folderOf(file));
-  const all = withUnreadUsage({ ...object, requests: chat?.requests }, WITH_KNOWN_USAGE, entries);
-  yield { ...all, next: INITIAL_OFFSET, unreadable, records: chat?.requests.length ?? 0 };
 }
 
 // --- internal ---
@@ -129,14 +119,8 @@ async function chatFolders(query: LocateQuery): Promise<readonly string[]> {
   return found;
 }
 
-const namesIn = (folder: string): Promise<readonly string[]> =>
-  readdir(folder).then(
-    (names) => names.sort(),
-    () => [],
-  );
-
 const chatFilesIn = async (folder: string): Promise<readonly string[]> =>
-  (await namesIn(folder)).filter(isChatFile).map((name) => join(folder, name));
+  (await namesIn(folder, {})).filter(isChatFile).map((name) => join(folder, name));
 
 async function namedFiles(sessionId: string, within: readonly string[]): Promise<readonly string[]> {
   if (!isChatFile(`${sessionId}.json`)) return [];
@@ -144,7 +128,7 @@ async function namedFiles(sessionId: string, within: readonly string[]): Promise
   for (const root of within) {
     folders.push(root);
     if (basename(root) === WORKSPACES) {
-      folders.push(...(await namesIn(root)).map((name) => join(root, name, CHATS)));
+      folders.push(...(await namesIn(root, {})).map((name) => join(root, name, CHATS)));
     }
   }
   return folders.flatMap((folder) => [join(folder, `${sessionId}.jsonl`), join(folder, `${sessionId}.json`)]);

@@ -1,24 +1,132 @@
 // https://docs.github.com/en/copilot/reference/hooks-configuration and recordings of 1.0.102, read 2026-11-21
 import { posix, win32 } from "node:path";
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { SessionEndReason } from "../../model/envelope.ts";
-import type { Event, Extras, NativeEventType } from "../../model/event.ts";
+import type { Recognition } from "#core/model/agent.ts";
+import type { SessionEndReason } from "#core/model/envelope.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
+import { type Frame, type FramedMembers, type FramedTable, framedAdapter } from "../shared/payload/framed-adapter.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asCode, asObject, asString, ownOf } from "../shared/payload/json.ts";
-import { eventOf, type PayloadTool, sessionOf } from "../shared/payload/payload-event.ts";
+import { eventIn } from "../shared/payload/known.ts";
+import { sessionOf } from "../shared/payload/payload-event.ts";
 import { claudeName } from "./names.ts";
-import { type NativeEvent, nativeEventOf, type Payload, readPayload } from "./payload.ts";
+import { type NativeEvent, nativeEventOf, OTHER_SPELLINGS, type Payload, readPayload } from "./payload.ts";
 
-export const SOURCE = "copilot";
+const SOURCE = "copilot";
+
+const EVENTS = {
+  sessionStart: {
+    type: "session.start",
+    read({ p }) {
+      const origin = asCode(p.field("source"));
+      return { extras: { start_origin: origin, continues: origin === "resume" ? "same-session" : undefined } };
+    },
+  },
+  userPromptSubmitted: {
+    type: "prompt.submit",
+    or: ["nothing"],
+    read({ p, agentId }) {
+      // For a subagent, the prompt is its task, not the user's
+      if (agentId !== undefined) return undefined;
+      const prompt = promptOf(p.field("prompt"));
+      return {
+        promptLength: typeof prompt === "string" ? prompt.length : undefined,
+        extras: { prompt_origin: originOf(prompt) },
+      };
+    },
+  },
+  preToolUse: { type: "tool.start", read: callOf },
+  postToolUse: { type: "tool.end", read: endOf },
+  postToolUseFailure: {
+    type: "tool.end",
+    since: "1.0.15",
+    read(frame) {
+      const { tool, extras } = callOf(frame);
+      return { tool: { ...tool, status: "error" }, extras };
+    },
+  },
+  errorOccurred: {
+    type: "notice",
+    or: ["turn.error"],
+    // A recoverable error is retried and does not end the turn; the session file also has the others
+    read: (frame) => ({
+      type: frame.p.field("recoverable") === false ? "turn.error" : "notice",
+      extras: { error_type: errorTypeOf(frame) },
+    }),
+  },
+  agentStop: {
+    type: "turn.end",
+    since: "0.0.401",
+    or: ["subagent.end"],
+    read: ({ agentId }) => (agentId === undefined ? {} : { type: "subagent.end" }),
+  },
+  // The session's agent is no subagent
+  subagentStart: {
+    type: "subagent.start",
+    since: "1.0.7",
+    or: ["nothing"],
+    read: ({ agentId }) => (agentId === undefined ? undefined : {}),
+  },
+  subagentStop: {
+    type: "subagent.end",
+    since: "0.0.401",
+    or: ["nothing"],
+    read: ({ agentId }) => (agentId === undefined ? undefined : {}),
+  },
+  preCompact: {
+    type: "compaction",
+    hook: "none",
+    read: ({ p }) => ({ extras: { trigger: asCode(p.field("trigger")) } }),
+  },
+  sessionEnd: {
+    type: "session.end",
+    read({ p }) {
+      const reason = asCode(p.field("reason"));
+      return { reason: ownOf(END_REASONS, reason) ?? "completed", extras: { native_reason: reason } };
+    },
+  },
+} as const satisfies FramedTable<CopilotFrame, NativeEvent>;
+
+export const adapter = framedAdapter({
+  source: SOURCE,
+  recognises,
+  events: EVENTS,
+  otherSpellings: OTHER_SPELLINGS,
+  notNeeded: "userPromptTransformed preMcpToolCall notification permissionRequest",
+  fields: `sessionId timestamp cwd source initialPrompt prompt reason toolName toolArgs toolInput toolResult error
+    errorContext recoverable agentId agentName agentType agentDisplayName agentDescription parentAgentId transcriptPath
+    stopReason stopHookActive trigger customInstructions message title notificationType permissionSuggestions hookName
+    hookEventName traceparent tracestate response`,
+  nameOf: eventIn("hook_event_name", "hookName"),
+  frameOf,
+});
+
+/** Prefix of prompts in plan mode. */
+export const PLAN_PREFIX = "[[PLAN]] ";
+
+/** The exit code at the end of a shell tool's result. Hooks have it nowhere else. */
+export function exitCodeIn(text: unknown): number | undefined {
+  const tail = typeof text === "string" ? text.slice(-MAX_EXIT_LINE_CHARS) : "";
+  const match = /<shellId: [^<>]{1,64} completed with exit code (-?\d{1,10})>\s*$/.exec(tail);
+  return match?.[1] === undefined ? undefined : Number(match[1]);
+}
+
+// --- internal ---
+
+interface CopilotFrame extends Frame {
+  readonly p: Payload;
+  /** Of a subagent. */
+  readonly agentId: string | undefined;
+  /** Of a tool's input. */
+  readonly digest: string | undefined;
+}
 
 /**
  * Certain: the camelCase form with a time in milliseconds, which no other agent has. The snake_case form equals Claude Code's
  * except for an ISO time and a missing transcript path, so it is certain only with Copilot's environment variable.
  */
-export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
+function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   if (p === undefined || FOREIGN_FIELDS.some((mark) => p[mark] !== undefined)) return "no";
   const path = asString(p["transcriptPath"]) ?? asString(p["transcript_path"]);
@@ -35,80 +143,41 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   return intake.env["COPILOT_CLI"] === undefined ? "likely" : "certain";
 }
 
-/** One payload → its event; none for payloads that are unknown or not needed for a trace. */
-export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+function frameOf(payload: unknown, intake: IntakeFacts): CopilotFrame | undefined {
   const p = readPayload(payload, intake);
-  if (p === undefined) return [];
+  if (p === undefined) return undefined;
   const cwd = p.cwd ?? intake.cwd;
   const agentId = asString(p.field("agentId"));
-  const type = typeOf(p, agentId);
-  if (type === undefined) return [];
-
   const path = asString(p.field("transcriptPath"));
   // If a subagent starts another one, the event's session id is used nowhere else; the path of the session file has the right one
   const isSubagentEvent = p.event === "subagentStart" || p.event === "subagentStop";
   const reportedId = (isSubagentEvent ? sessionIn(path) : undefined) ?? p.field("sessionId");
   const session = sessionOf(SOURCE, intake, { payload: reportedId, cwd });
-  const isTool = type === "tool.start" || type === "tool.end";
+  const isTool = EVENTS[p.event].type.startsWith("tool.");
   const digest = isTool && !intake.truncated ? inputDigest(p.toolInput) : undefined;
-  const prompt = promptOf(p.field("prompt"));
-  const result: CallResult = type === "tool.end" ? resultOf(p) : {};
-  return [
-    eventOf(
-      {
-        source: SOURCE,
-        type,
-        // The same name for both payload forms, so that an event that is sent in both is deduplicated
-        native: p.event,
-        session,
-        cwd,
-        timeMs: p.timeMs,
-        key:
-          p.timeMs === undefined
-            ? payloadDigest(payload)
-            : JSON.stringify([p.timeMs, agentId ?? "", claudeName(p.toolName) ?? "", digest ?? ""]),
-        promptLength: typeof prompt === "string" ? prompt.length : undefined,
-        reason: ownOf(END_REASONS, asCode(p.field("reason"))) ?? "completed",
-        tool: defined<PayloadTool>({
-          name: p.toolName,
-          callId: undefined,
-          status: result.status,
-          durationMs: undefined,
-        }),
-        extras: defined<Extras>({
-          native_event: nativeNameOf(payload, intake) ?? p.event,
-          agent_id: agentId,
-          agent_type: asString(p.field("agentType")) ?? asString(p.field("agentName")),
-          parent_session_id: parentOf(p, session.id, agentId, path),
-          agent_version: intake.env["COPILOT_CLI_BINARY_VERSION"],
-          transcript_path: path ?? (agentId === undefined ? sessionFile(session.id, intake.env) : undefined),
-          input_digest: digest,
-          executable: isTool ? executableOf(asObject(p.toolInput)?.["command"]) : undefined,
-          exit_code: result.exitCode,
-          denied: result.denied,
-          error_type: errorTypeOf(p, result),
-          ...(type === "prompt.submit" && { prompt_origin: originOf(prompt) }),
-          ...(type === "session.start" && startOf(p)),
-          native_reason: type === "session.end" ? asCode(p.field("reason")) : undefined,
-          trigger: type === "compaction" ? asCode(p.field("trigger")) : undefined,
-        }),
-      },
-      intake,
-    ),
-  ];
+  return {
+    p,
+    agentId,
+    digest,
+    // The same name for both payload forms, so that an event that is sent in both is deduplicated
+    native: p.event,
+    session,
+    cwd,
+    timeMs: p.timeMs,
+    key:
+      p.timeMs === undefined
+        ? payloadDigest(payload)
+        : JSON.stringify([p.timeMs, agentId ?? "", claudeName(p.toolName) ?? "", digest ?? ""]),
+    extras: {
+      native_event: nativeNameOf(payload, intake) ?? p.event,
+      agent_id: agentId,
+      agent_type: asString(p.field("agentType")) ?? asString(p.field("agentName")),
+      parent_session_id: parentOf(p, session.id, agentId, path),
+      agent_version: intake.env["COPILOT_CLI_BINARY_VERSION"],
+      transcript_path: path ?? (agentId === undefined ? sessionFile(session.id, intake.env) : undefined),
+    },
+  };
 }
-
-/** Prefix of prompts in plan mode. */
-export const PLAN_PREFIX = "[[PLAN]] ";
-
-/** The exit code at the end of a shell tool's result. Hooks have it nowhere else. */
-export function exitCodeIn(text: unknown): number | undefined {
-  const tail = typeof text === "string" ? text.slice(-MAX_EXIT_LINE_CHARS) : "";
-  const match = /<shellId: [^<>]{1,64} completed with exit code (-?\d{1,10})>\s*$/.exec(tail);
-  return match?.[1] === undefined ? undefined : Number(match[1]);
-}
-
-// --- internal ---
 
 /** Fields of other agents' payloads that are also camelCase or have a session id or time. */
 const FOREIGN_FIELDS = [
@@ -149,44 +218,12 @@ const OWN_PATH = /[/\\](?:\.copilot[/\\].*|session-state[/\\][^/\\]+[/\\]events\
 // Longer than the last line; the whole text can be long
 const MAX_EXIT_LINE_CHARS = 160;
 
-const TYPES: Readonly<Record<NativeEvent, NativeEventType>> = {
-  sessionStart: "session.start",
-  sessionEnd: "session.end",
-  userPromptSubmitted: "prompt.submit",
-  preToolUse: "tool.start",
-  postToolUse: "tool.end",
-  postToolUseFailure: "tool.end",
-  errorOccurred: "turn.error",
-  agentStop: "turn.end",
-  subagentStart: "subagent.start",
-  subagentStop: "subagent.end",
-  preCompact: "compaction",
-};
-
 const END_REASONS: Readonly<Record<string, SessionEndReason>> = {
   user_exit: "user_exit",
   abort: "user_exit",
   error: "error",
   timeout: "timeout",
 };
-
-function typeOf(p: Payload, agentId: string | undefined): NativeEventType | undefined {
-  switch (p.event) {
-    // For a subagent, the prompt is its task, not the user's
-    case "userPromptSubmitted":
-      return agentId === undefined ? "prompt.submit" : undefined;
-    case "agentStop":
-      return agentId === undefined ? "turn.end" : "subagent.end";
-    // A recoverable error is retried and does not end the turn; the session file also has the others
-    case "errorOccurred":
-      return p.field("recoverable") === false ? "turn.error" : "notice";
-    case "subagentStart":
-    case "subagentStop":
-      return agentId === undefined ? undefined : ownOf(TYPES, p.event);
-    default:
-      return ownOf(TYPES, p.event);
-  }
-}
 
 const nativeNameOf = (payload: unknown, intake: IntakeFacts): string | undefined =>
   asString(asObject(payload)?.["hook_event_name"]) ??
@@ -223,26 +260,32 @@ function sessionFile(sessionId: string, env: IntakeFacts["env"]): string | undef
 /** True for a plain folder name: no separators, no leading dot. */
 export const isFolderName = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(name);
 
-interface CallResult {
-  readonly status?: "success" | "error";
-  readonly exitCode?: number | undefined;
-  readonly denied?: true;
-  readonly errorType?: string;
+function callOf({ p, digest }: CopilotFrame) {
+  return {
+    tool: { name: p.toolName },
+    extras: { input_digest: digest, executable: executableOf(asObject(p.toolInput)?.["command"]) },
+  };
 }
 
-function resultOf(p: Payload): CallResult {
-  if (p.event === "postToolUseFailure") return { status: "error" };
-  const result = asObject(p.field("toolResult"));
+function endOf(frame: CopilotFrame): FramedMembers {
+  const { tool, extras } = callOf(frame);
+  const result = asObject(frame.p.field("toolResult"));
   const kind = asCode(result?.["resultType"] ?? result?.["result_type"]) ?? "success";
-  const exitCode = exitCodeIn(result?.["textResultForLlm"] ?? result?.["text_result_for_llm"]);
-  // Copilot reports success for every command that ran, whatever its exit code
-  if (kind === "success") return { status: "success", exitCode };
-  if (kind === "denied" || kind === "rejected") return { status: "error", denied: true };
-  return { status: "error", exitCode, ...(kind !== "failure" && { errorType: kind }) };
+  if (kind === "denied" || kind === "rejected") {
+    return { tool: { ...tool, status: "error" }, extras: { ...extras, denied: true } };
+  }
+  return {
+    // Copilot reports success for every command that ran, whatever its exit code
+    tool: { ...tool, status: kind === "success" ? "success" : "error" },
+    extras: {
+      ...extras,
+      exit_code: exitCodeIn(result?.["textResultForLlm"] ?? result?.["text_result_for_llm"]),
+      error_type: kind === "success" || kind === "failure" ? undefined : kind,
+    },
+  };
 }
 
-function errorTypeOf(p: Payload, result: CallResult): string | undefined {
-  if (p.event !== "errorOccurred") return result.errorType;
+function errorTypeOf({ p }: CopilotFrame): string {
   const error = asObject(p.field("error"));
   const name = asCode(error?.["name"]);
   return name === undefined || name === "Error" ? (asCode(p.field("errorContext")) ?? "_OTHER") : name;
@@ -256,8 +299,3 @@ const originOf = (prompt: unknown): "human" | "machine" =>
   typeof prompt === "string" && MACHINE_PROMPT.test(prompt) ? "machine" : "human";
 const MACHINE_PROMPT =
   /^(?:<system_notification>|You have not yet marked the task as complete using the task_complete tool\.)/;
-
-function startOf(p: Payload): Extras {
-  const origin = asCode(p.field("source"));
-  return defined<Extras>({ start_origin: origin, continues: origin === "resume" ? "same-session" : undefined });
-}

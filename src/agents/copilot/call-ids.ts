@@ -1,4 +1,4 @@
-import { isRandomId, repeatedCallId } from "../../model/call-ids.ts";
+import { isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
 import type { LineContext, LineState } from "./line-context.ts";
 
 /**
@@ -32,9 +32,7 @@ export const openCall = ({ state, agentId }: LineContext, given: string): string
 
 /** The open call with that id that started a subagent. The line belongs to the subagent, so its agent is not the caller. */
 export function spawningCall({ state, agentId }: LineContext, given: string): string {
-  const candidates = (state.openIds ?? []).filter(
-    ([one, , agent]) => one === given && (agent ?? MAIN_AGENT) !== agentId,
-  );
+  const candidates = (state.openIds ?? []).filter(([one, , agent]) => one === given && agent !== agentId);
   return (candidates.findLast(([, , , tool]) => tool === SPAWN_TOOL) ?? candidates.at(-1))?.[1] ?? given;
 }
 
@@ -58,9 +56,8 @@ const REMEMBERED_IDS = 500;
 const MAIN_AGENT = "";
 const SPAWN_TOOL = "task";
 
-/** Calls in a state that an earlier version stored have no agent. */
 const isCallOf = (
   [one, , agent]: NonNullable<LineState["openIds"]>[number],
   given: string,
   agentId: string | undefined,
-) => one === given && (agent === undefined || agent === (agentId ?? MAIN_AGENT));
+) => one === given && agent === (agentId ?? MAIN_AGENT);

@@ -1,15 +1,7 @@
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
-import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
-import {
-  entryBase,
-  type Fields,
-  type LineContext,
-  type LineResult,
-  noEntries,
-  oneEntry,
-  type Sums,
-} from "./line-context.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/objects.ts";
+import { asArray, asCount, asObject, asString, type Fields } from "../shared/payload/json.ts";
+import { entryBase, type LineContext, type LineResult, noEntries, oneEntry, type Sums } from "./line-context.ts";
 import { withAnswer, withSums } from "./run-sums.ts";
 import { reportedSums, usageOf } from "./usage.ts";
 

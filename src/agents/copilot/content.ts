@@ -1,10 +1,10 @@
-import type { PayloadFacts } from "../../model/agent.ts";
-import type { Content } from "../../model/content.ts";
-import { responseContentKey, toolCallPart } from "../../model/content-keys.ts";
-import type { TranscriptEntry } from "../../model/transcript.ts";
+import type { PayloadFacts } from "#core/model/agent.ts";
+import type { Content } from "#core/model/content.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { responseContentKey, toolCallPart } from "#core/rules/keys.ts";
 import { answerPiece, contentOf, contentOfEvents, plainText } from "../shared/payload/content.ts";
 import { asArray, asObject, asString, parsedJson } from "../shared/payload/json.ts";
-import { lineType } from "./line-type.ts";
+import { lineType } from "./line-context.ts";
 
 /** Content of a hook payload, in either of its two forms. */
 export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {

@@ -1,5 +1,6 @@
-import type { IntakeFacts, PayloadFacts } from "../../model/agent.ts";
-import type { FileWrite } from "../../model/file-write.ts";
+import type { PayloadFacts } from "#core/model/agent.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { writeOfContent, writesOfPatch } from "../shared/payload/patches.ts";
 import { readPayload } from "./payload.ts";

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Node } from "jsonc-parser";
+import { readFlatHooks } from "../shared/settings/flat-hooks.ts";
 import {
   appendTo,
   containsComment,
   type Json,
-  JsoncError,
   type JsonObject,
   newDocument,
   nodeAt,
@@ -13,7 +12,7 @@ import {
   propertiesOf,
   removeAt,
 } from "../shared/settings/jsonc.ts";
-import { isOurCommand, SettingsError } from "../shared/settings/settings.ts";
+import { isList, isObject, isOurCommand, removeIfEmpty, SettingsError, stripBom } from "../shared/settings/settings.ts";
 
 /** One hook in a Copilot hook file: `hooks.<event>[] = entry`, without groups. */
 export interface FlatHook {
@@ -74,8 +73,6 @@ export function hookEventsIn(text: string): readonly string[] {
 
 // --- internal ---
 
-const ADVICE = "correct it by hand and run the command again";
-
 /** The fields that can hold a command line, one per shell. */
 const SHELLS = ["bash", "powershell", "command"];
 
@@ -86,44 +83,14 @@ const documentOf = (wanted: readonly FlatHook[]): string => {
   return newDocument({ version: 1, hooks: Object.fromEntries(events.map((event) => [event, entriesOf(event)])) });
 };
 
-function readHooks(body: string): readonly { readonly event: string; readonly list: readonly Json[] }[] {
-  let root: Node;
-  try {
-    root = parseDocument(body);
-  } catch (error) {
-    if (error instanceof JsoncError) {
-      throw new SettingsError(`not valid JSON: ${error.message}`, ADVICE, error.line, error.column, { cause: error });
-    }
-    throw error;
-  }
-  if (root.type !== "object") throw settingsError(body, root, "the top level is not an object");
-  requireUnique(body, root, "hooks");
-  const hooks = nodeAt(root, ["hooks"]);
-  if (hooks === undefined) return [];
-  if (hooks.type !== "object") throw settingsError(body, hooks, '"hooks" is not an object');
-  return propertiesOf(hooks).map(({ key, value }) => {
-    requireUnique(body, hooks, key);
-    if (value.type !== "array") throw settingsError(body, value, `"hooks.${key}" is not an array`);
+const readHooks = (body: string): readonly { readonly event: string; readonly list: readonly Json[] }[] =>
+  readFlatHooks(body).lists.map(({ key, value }) => {
     const list = plainOf(value);
-    return { event: key, list: Array.isArray(list) ? list : [] };
+    return { event: key, list: isList(list) ? list : [] };
   });
-}
-
-/** Rejects duplicate keys: readers use the last one, so removing it would activate the other. */
-function requireUnique(body: string, object: Node, key: string): void {
-  const second = propertiesOf(object).filter((property) => property.key === key)[1];
-  if (second !== undefined) throw settingsError(body, second.value, `duplicate key "${key}"`);
-}
-
-function settingsError(body: string, node: Node, what: string): SettingsError {
-  const at = new JsoncError(what, body, node.offset);
-  return new SettingsError(what, ADVICE, at.line, at.column);
-}
 
 const isOurs = (entry: Json): entry is JsonObject =>
-  typeof entry === "object" &&
-  entry !== null &&
-  !Array.isArray(entry) &&
+  isObject(entry) &&
   Object.entries(entry).some(([name, line]) => SHELLS.includes(name) && typeof line === "string" && isOurLine(line));
 
 /** For PowerShell, our command has a call operator before it and an exit code after it. */
@@ -147,13 +114,6 @@ function withoutOurs(body: string): string {
   return text === body ? text : removeIfEmpty(text, ["hooks"]);
 }
 
-function removeIfEmpty(text: string, path: readonly string[]): string {
-  const node = nodeAt(parseDocument(text), path);
-  return node === undefined || (node.children ?? []).length > 0 || containsComment(text, node)
-    ? text
-    : removeAt(text, path);
-}
-
 /** True if the file contains nothing except what we write around our hooks. */
 function isEmptyFile(body: string): boolean {
   const root = parseDocument(body);
@@ -164,8 +124,4 @@ function isEmptyFile(body: string): boolean {
         (key === "version" && value.value === 1) || (key === "hooks" && (value.children ?? []).length === 0),
     )
   );
-}
-
-function stripBom(text: string): { readonly bom: string; readonly body: string } {
-  return text.startsWith("\uFEFF") ? { bom: "\uFEFF", body: text.slice(1) } : { bom: "", body: text };
 }

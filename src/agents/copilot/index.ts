@@ -1,29 +1,15 @@
-import type { Agent } from "../../model/agent.ts";
-import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
+import { adapter } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
-import { COPILOT_NAMES } from "./own-names.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "GitHub Copilot CLI",
   otherNames: ["gh-copilot"],
   docs: "https://docs.github.com/en/copilot/reference/hooks-configuration",
-  emits: [
-    "file.write",
-    "session.start",
-    "prompt.submit",
-    "tool.start",
-    "tool.end",
-    "session.end",
-    "turn.end",
-    "turn.error",
-    "subagent.start",
-    "subagent.end",
-    "compaction",
-    "notice",
-  ],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   endsBeforeSubagents: true,
   hooksNameAgents: true,
@@ -35,13 +21,18 @@ export default {
     callIds: "transcript",
     eventIds: "payload",
   },
-  own: COPILOT_NAMES,
-  known: KNOWN,
+  // Copilot CLI's names, and the Claude Code names that its hooks under PascalCase names receive
+  own: {
+    tools: words(`
+      Agent AskUserQuestion Bash Edit Glob Grep Read TodoWrite WebFetch WebSearch Write apply_patch ask_user bash create edit
+      exit_plan_mode fetch_copilot_cli_documentation glob grep list_agents list_bash list_powershell powershell read_agent
+      read_bash read_powershell report_intent rg skill sql stop_bash stop_powershell store_memory str_replace_editor task
+      task_complete update_todo view web_fetch web_search write_bash write_powershell`),
+    agentTypes: words("code-review explore general-purpose task"),
+  },
   environment: ["COPILOT_HOME", "COPILOT_CLI", "COPILOT_CLI_BINARY_VERSION"],
-  recognises,
   toContent,
   toFileWrites,
-  toEvents,
   sessionsBelow: [".copilot"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

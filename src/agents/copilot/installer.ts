@@ -2,14 +2,19 @@
 
 import { platform } from "node:os";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import type { Finding, HookCommand, InstallTarget } from "../../model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Finding, InstallTarget } from "#core/model/installer.ts";
+import { readSettingsText } from "#kit/open.ts";
+import { capitalised } from "#kit/text/amounts.ts";
+import type { Hook } from "../shared/payload/hooks.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import { compareVersions, parseVersion } from "../shared/payload/version.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
-import { readSettingsText } from "../shared/transcript/open.ts";
+import { adapter } from "./adapter.ts";
 import { addHooks, type FlatHook, hookEventsIn, removeHooks } from "./hook-file.ts";
+import { OTHER_SPELLINGS } from "./payload.ts";
 
 export default oneFile({
   scopes: ["user", "project"],
@@ -61,19 +66,9 @@ function homeOf({ home, project, env }: InstallTarget): string {
 
 const isWindows = ({ env }: InstallTarget): boolean => env["OS"] === "Windows_NT";
 
-interface EventToRegister {
-  readonly event: string;
-  readonly drain: "yes" | "if-waiting" | "no";
-  readonly timeoutSec: number;
-  /** The oldest version known to support the event. */
-  readonly since: string;
-  /** For VS Code, which reads this file too and has another name for the event. In Copilot CLI, the command exits at once. */
-  readonly isForEditor?: true;
-}
-
 // The hook takes 3 ms, and Copilot waits for it; 30 s is the default
 const TIMEOUT_S = 5;
-const OLDEST = "0.0.0";
+const END_TIMEOUT_S = 10;
 /** Older versions can refuse a whole file for one unknown event. */
 const TOLERATES_UNKNOWN_SINCE = "1.0.71";
 
@@ -86,19 +81,19 @@ const TOLERATES_UNKNOWN_SINCE = "1.0.71";
  * Not registered: preCompact, permissionRequest and notification (the session file has the same facts, or spans do not need
  * them), preMcpToolCall and userPromptTransformed (their purpose is to change what is sent).
  */
-const EVENTS: readonly EventToRegister[] = [
-  { event: "sessionStart", drain: "if-waiting", timeoutSec: TIMEOUT_S, since: OLDEST },
-  { event: "userPromptSubmitted", drain: "no", timeoutSec: TIMEOUT_S, since: OLDEST },
-  { event: "preToolUse", drain: "no", timeoutSec: TIMEOUT_S, since: OLDEST },
-  { event: "postToolUse", drain: "no", timeoutSec: TIMEOUT_S, since: OLDEST },
-  { event: "postToolUseFailure", drain: "no", timeoutSec: TIMEOUT_S, since: "1.0.15" },
-  { event: "errorOccurred", drain: "no", timeoutSec: TIMEOUT_S, since: OLDEST },
-  { event: "agentStop", drain: "yes", timeoutSec: TIMEOUT_S, since: "0.0.401" },
-  { event: "subagentStart", drain: "no", timeoutSec: TIMEOUT_S, since: "1.0.7" },
-  { event: "subagentStop", drain: "no", timeoutSec: TIMEOUT_S, since: "0.0.401" },
-  { event: "sessionEnd", drain: "yes", timeoutSec: 10, since: OLDEST },
-  { event: "UserPromptSubmit", drain: "no", timeoutSec: TIMEOUT_S, since: TOLERATES_UNKNOWN_SINCE, isForEditor: true },
-  { event: "Stop", drain: "yes", timeoutSec: TIMEOUT_S, since: TOLERATES_UNKNOWN_SINCE, isForEditor: true },
+const HOOKS: readonly (Hook & { readonly isForEditor?: true })[] = [
+  ...adapter.hooks,
+  // For VS Code, which reads this file too and has other names. In Copilot CLI, the command exits at once
+  ...Object.entries(OTHER_SPELLINGS).flatMap(([name, event]) =>
+    adapter.hooks
+      .filter((hook) => hook.event === event)
+      .map((hook) => ({
+        ...hook,
+        event: capitalised(name),
+        since: TOLERATES_UNKNOWN_SINCE,
+        isForEditor: true as const,
+      })),
+  ),
 ];
 
 const SYSTEMS = ["posix", "windows"] as const;
@@ -117,9 +112,11 @@ function hooksFor(
   editor = true,
 ): readonly FlatHook[] {
   const installed = parseVersion(version ?? "");
-  const isKnown = (since: string): boolean => installed === undefined || compareVersions(since, installed) <= 0;
-  return EVENTS.filter(({ since, isForEditor }) => isKnown(since) && (editor || isForEditor !== true)).map(
-    ({ event, drain, timeoutSec, isForEditor }) => {
+  const isKnown = (since: string | undefined): boolean =>
+    since === undefined || installed === undefined || compareVersions(since, installed) <= 0;
+  return HOOKS.filter(({ since, isForEditor }) => isKnown(since) && (editor || isForEditor !== true)).map(
+    ({ event, type, drain, isForEditor }) => {
+      const timeoutSec = type === "session.end" ? END_TIMEOUT_S : TIMEOUT_S;
       const lines = systems.map((system) => {
         const { shell, unlessInCli } = SHELLS[system];
         return [shell, `${isForEditor ? unlessInCli : ""}${command({ source: "copilot", event, drain, system })}`];

@@ -1,5 +1,6 @@
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/objects.ts";
+import type { Fields } from "../shared/payload/json.ts";
 
 /** State between two lines of a file. Plain JSON, stored between two drains. */
 export interface LineState {
@@ -21,8 +22,6 @@ export interface LineState {
   readonly sums?: RecordedSums;
   /** The current run, until it has a record per call. */
   readonly run?: RunSums;
-  /** Answers since the last sums, in a state that an earlier version stored. */
-  readonly answers?: Answers;
   /** Trigger of the running compaction. */
   readonly compactionTrigger?: string;
   /** Tool calls of the user or the program, and interrupted ones: their lines are skipped. */
@@ -34,11 +33,11 @@ export interface LineState {
   /** Ids of calls that may be reused: some providers count them from zero in every answer. */
   readonly usedIds?: readonly string[];
   /** Open calls with those ids, including those of subagents. */
-  readonly openIds?: readonly (readonly [given: string, callId: string, agent?: string, tool?: string])[];
+  readonly openIds?: readonly (readonly [given: string, callId: string, agent: string, tool: string])[];
 }
 
 /** Token sums that a line reports. Some versions restart them with each run of a session. */
-export interface RecordedSums {
+interface RecordedSums {
   readonly startMs: number;
   /** The sums in the line: over all runs, or over the last run only. */
   readonly told: Sums;
@@ -76,8 +75,6 @@ export interface LineResult {
   readonly state: LineState;
 }
 
-export type Fields = Readonly<Record<string, unknown>>;
-
 /** A line, and the state that its facts depend on. */
 export interface LineContext {
   readonly data: Fields;
@@ -108,3 +105,16 @@ export const oneEntry = (context: LineContext, entry: TranscriptEntry): LineResu
   entries: [entry],
   state: context.state,
 });
+
+/**
+ * The type of a line, if `type` is its first member, as in every version so far. Most bytes of a file are prompts, hook records
+ * and results, which need not be parsed if their type is known.
+ *
+ * @returns `undefined` if another member is the first one; then the line must be parsed
+ */
+export const lineType = (line: Buffer): string | undefined => TYPE.exec(line.toString("latin1", 0, TYPE_BYTES))?.[1];
+
+// --- internal ---
+
+const TYPE_BYTES = 120;
+const TYPE = /^\s*\{\s*"type"\s*:\s*"([\w.]{1,64})"/;

@@ -1,19 +1,18 @@
-import { defined } from "../../model/defined.ts";
-import type { EntryOf } from "../../model/transcript.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+import { defined } from "#kit/objects.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { asCode, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { asCode, asCount, asObject, asString, asTimeMs, type Fields, parsedObject } from "../shared/payload/json.ts";
 import { PLAN_PREFIX } from "./adapter.ts";
 import { assistantMessage, sums, usageRecord } from "./call-lines.ts";
 import {
   entryBase,
-  type Fields,
   type LineContext,
   type LineResult,
   type LineState,
+  lineType,
   noEntries,
   oneEntry,
 } from "./line-context.ts";
-import { lineType } from "./line-type.ts";
 import { nextRun } from "./run-sums.ts";
 import { endOpenCalls, permission, subagent, toolResult, toolUse, userCall } from "./tool-lines.ts";
 

@@ -1,5 +1,5 @@
-import type { IntakeFacts } from "../../model/agent.ts";
-import { asObject, asString, asTimeMs, parsedJson } from "../shared/payload/json.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { asObject, asString, asTimeMs, type Fields, parsedJson } from "../shared/payload/json.ts";
 import { ownName } from "./names.ts";
 
 /** The hook events that are used, under Copilot's names. */
@@ -17,6 +17,12 @@ const NATIVE_EVENTS = [
   "preCompact",
 ] as const;
 export type NativeEvent = (typeof NATIVE_EVENTS)[number];
+
+/** Names of VS Code for some of them. */
+export const OTHER_SPELLINGS = {
+  userPromptSubmit: "userPromptSubmitted",
+  stop: "agentStop",
+} as const satisfies Readonly<Record<string, NativeEvent>>;
 
 /** A hook payload in either form. */
 export interface Payload {
@@ -52,12 +58,9 @@ export const nativeEventOf = (name: string | undefined): NativeEvent | undefined
 
 // --- internal ---
 
-type Fields = Readonly<Record<string, unknown>>;
-
 const BY_NAME: ReadonlyMap<string, NativeEvent> = new Map([
   ...NATIVE_EVENTS.map((event) => [event.toLowerCase(), event] as const),
-  ["userpromptsubmit", "userPromptSubmitted"],
-  ["stop", "agentStop"],
+  ...Object.entries(OTHER_SPELLINGS).map(([name, event]) => [name.toLowerCase(), event] as const),
 ]);
 
 /** Events that are not used. Without this list, their payloads could be mistaken for those of other events. */

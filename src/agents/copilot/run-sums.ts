@@ -1,6 +1,6 @@
-import { defined } from "../../model/defined.ts";
-import { sumKnown } from "../../model/known.ts";
-import type { EntryOf } from "../../model/transcript.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+import { sumKnown } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { entryBase, type LineContext, type LineState, type RunSums, type Sums } from "./line-context.ts";
 import { addSums, hasDecreased, requestsIn, subtractSums } from "./usage.ts";
@@ -12,7 +12,7 @@ import { addSums, hasDecreased, requestsIn, subtractSums } from "./usage.ts";
 /** The state after a line that begins a run of the program on an existing session. */
 export function nextRun(state: LineState, id: string): LineState {
   if (state.hasRecords === true) return state;
-  const { run, answers: _, ...rest } = state;
+  const { run, ...rest } = state;
   const sums = run?.told ?? state.sums;
   return { ...rest, ...(sums !== undefined && { sums }), run: { id } };
 }
@@ -22,7 +22,7 @@ export function withAnswer(
   context: LineContext,
   key: string,
 ): { readonly entries: readonly Call[]; readonly state: LineState } {
-  const before = runOf(context.state);
+  const before = context.state.run ?? {};
   const answers = oneMore(before.answers, key);
   const run = { ...before, answers };
   const output = asCount(context.data["outputTokens"]);
@@ -49,7 +49,7 @@ export function withSums(
   const last = context.state.run?.told;
   const isOther = last !== undefined && (last.startMs !== sumsStartMs || hasDecreased(last.told, lineSums));
   const state = isOther ? nextRun(context.state, context.id) : context.state;
-  const { outputs, ...soFar } = runOf(state);
+  const { outputs, ...soFar } = state.run ?? {};
   const earlier = state.sums?.startMs === sumsStartMs ? state.sums : undefined;
   const continues = earlier !== undefined && !hasRestarted(earlier, lineSums, requests, soFar.answers?.count ?? 0);
   const own = continues ? subtractSums(lineSums, earlier.told) : lineSums;
@@ -71,10 +71,6 @@ type Call = EntryOf<"model_call">;
 
 /** Name of the record of answers that do not name their model. */
 const UNNAMED = "";
-
-/** State of an earlier version of this program has no run. */
-const runOf = ({ run, sums, answers }: LineState): RunSums =>
-  run ?? { ...(sums !== undefined && { id: "later" }), ...(answers !== undefined && { answers }) };
 
 function recordOf(context: LineContext, run: RunSums, name: string, model: string | undefined): Call {
   const { timeMs, promptKey } = entryBase(context, "");

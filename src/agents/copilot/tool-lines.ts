@@ -1,19 +1,12 @@
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, ToolStatus } from "../../model/transcript.ts";
+import type { EntryOf, ToolStatus } from "#core/model/transcript.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { asCode, asCount, asObject, asString, parsedJson } from "../shared/payload/json.ts";
+import { asCode, asCount, asObject, asString, type Fields, parsedJson } from "../shared/payload/json.ts";
 import { exitCodeIn } from "./adapter.ts";
 import { endCall, openCall, spawningCall, startCall } from "./call-ids.ts";
 import { writesOfCall } from "./file-writes.ts";
-import {
-  entryBase,
-  type Fields,
-  type LineContext,
-  type LineResult,
-  type LineState,
-  noEntries,
-} from "./line-context.ts";
+import { entryBase, type LineContext, type LineResult, type LineState, noEntries } from "./line-context.ts";
 
 /** A call by the user (`!` and similar), whose lines are skipped. */
 export function userCall(context: LineContext): LineResult {

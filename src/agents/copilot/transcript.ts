@@ -1,17 +1,7 @@
 // Line shapes of 1.0.102, recorded and by the schema that the program ships, read 2026-11-21; token rule in README.md beside this file
-import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type {
-  LocatedSession,
-  LocateQuery,
-  ReadOptions,
-  TranscriptBatch,
-  TranscriptFile,
-  TranscriptQuery,
-  TranscriptReader,
-} from "../../model/agent.ts";
-import { putEntry } from "../../model/fact-sink.ts";
-import type { Offset } from "../../model/transcript.ts";
+import type { TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { putEntry } from "#core/rules/put-facts.ts";
 import { asString } from "../shared/payload/json.ts";
 import { SessionCopies } from "../shared/transcript/copies.ts";
 import {
@@ -19,9 +9,9 @@ import {
   type Entry,
   entriesIn,
   foldersBelow,
-  located,
+  inOrder,
+  isFile,
   mapInBatches,
-  oldestFirst,
   statFile,
 } from "../shared/transcript/past.ts";
 import { type LineRules, readLines, replaceState, UNREADABLE } from "../shared/transcript/read-lines.ts";
@@ -31,63 +21,61 @@ import type { LineState } from "./line-context.ts";
 import { readLine } from "./lines.ts";
 import { databaseBeside, isUsagePart, readUsage, usagePart } from "./usage-database.ts";
 
-export default { roots, locate, files, read } satisfies TranscriptReader;
-
-/** `session-state` in `COPILOT_HOME`, or else in `~/.copilot`, and the database beside it. */
-function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
-  const moved = asString(env["COPILOT_HOME"]);
-  const state = moved === undefined ? stateFolderIn(home) : join(moved, STATE_FOLDER);
-  return [state, databaseBeside(state)];
-}
-
-/** Newer versions have a folder per session. Older ones wrote a file per session, which a newer version keeps when it resumes it. */
-async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  const sessions = new Map<string, Dated>();
-  for (const state of await foldersBelow(query, [STATE_FOLDER, join(".copilot", STATE_FOLDER)])) {
-    const entries = await entriesIn(state, query);
-    // Folders first: a resumed session continues in its folder
-    const places = [
-      ...entries.filter((entry) => entry.isFolder).map(({ name, path }) => [name, join(path, EVENTS_FILE)] as const),
-      ...entries.filter(isSessionFile).map(({ name, path }) => [COPIES.idOf(path, query.roots) ?? name, path] as const),
-    ];
-    const dated = await mapInBatches(places, async ([sessionId, path]) => {
-      const file = isFolderName(sessionId) ? statFile(path, query) : undefined;
-      return file === undefined || file.sizeBytes === 0 ? [] : [{ sessionId, path, startMs: file.startMs }];
-    });
-    for (const one of dated.flat()) if (!sessions.has(one.sessionId)) sessions.set(one.sessionId, one);
-  }
-  for (const session of oldestFirst(sessions.values())) yield located(session, query);
-}
-
-/**
- * A file contains a session and all its subagents. An older file can stay beside the folder, each with lines that the other lacks.
- * A path to another session's file is the path of the parent's file.
- */
-async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
-  if (!isFolderName(sessionId)) return [];
-  const folders = path === undefined ? [] : [dirname(dirname(path)), dirname(path)];
-  const reported = path !== undefined && isFileOf(path, sessionId) ? [path] : [];
-  const places = [...folders, stateFolderIn(home)].flatMap((folder) => [
-    join(folder, sessionId, EVENTS_FILE),
-    join(folder, `${sessionId}${EXTENSION}`),
-    ...COPIES.of(sessionId, folder, roots),
-  ]);
-  const found: TranscriptFile[] = [];
-  for (const place of new Set([...reported, ...places])) if (await isFile(place)) found.push({ path: place });
-  const [first] = found;
-  const usage = first === undefined ? undefined : await usagePart({ ...first, ...(roots && { roots }) }, sessionId);
-  return usage === undefined ? found : [...found, usage];
-}
-
-async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
-  if (isUsagePart(file)) {
-    yield await readUsage(file, from);
-    return;
-  }
-  const rules = (await hasUsagePart(file)) ? { ...RULES, state: FROM_DATABASE } : RULES;
-  for await (const { state: _, isFirst: __, isFresh: ___, ...batch } of readLines(file, from, options, rules))
-    yield batch;
-}
+export default {
+  /** `session-state` in `COPILOT_HOME`, or else in `~/.copilot`, and the database beside it. */
+  roots(home, env) {
+    const moved = asString(env["COPILOT_HOME"]);
+    const state = moved === undefined ? stateFolderIn(home) : join(moved, STATE_FOLDER);
+    return [state, databaseBeside(state)];
+  },
+  /** Newer versions have a folder per session. Older ones wrote a file per session, which a newer version keeps when it resumes it. */
+  async *locate(query) {
+    const sessions = new Map<string, Dated>();
+    for (const state of await foldersBelow(query, [STATE_FOLDER, join(".copilot", STATE_FOLDER)])) {
+      const entries = await entriesIn(state, query);
+      // Folders first: a resumed session continues in its folder
+      const places = [
+        ...entries.filter((entry) => entry.isFolder).map(({ name, path }) => [name, join(path, EVENTS_FILE)] as const),
+        ...entries
+          .filter(isSessionFile)
+          .map(({ name, path }) => [COPIES.idOf(path, query.roots) ?? name, path] as const),
+      ];
+      const dated = await mapInBatches(places, async ([sessionId, path]) => {
+        const file = isFolderName(sessionId) ? statFile(path, query) : undefined;
+        return file === undefined || file.sizeBytes === 0 ? [] : [{ sessionId, path, startMs: file.startMs }];
+      });
+      for (const one of dated.flat()) if (!sessions.has(one.sessionId)) sessions.set(one.sessionId, one);
+    }
+    yield* inOrder(sessions.values(), query);
+  },
+  /**
+   * A file contains a session and all its subagents. An older file can stay beside the folder, each with lines that the other lacks.
+   * A path to another session's file is the path of the parent's file.
+   */
+  async files({ sessionId, path, home, roots }) {
+    if (!isFolderName(sessionId)) return [];
+    const folders = path === undefined ? [] : [dirname(dirname(path)), dirname(path)];
+    const reported = path !== undefined && isFileOf(path, sessionId) ? [path] : [];
+    const places = [...folders, stateFolderIn(home)].flatMap((folder) => [
+      join(folder, sessionId, EVENTS_FILE),
+      join(folder, `${sessionId}${EXTENSION}`),
+      ...COPIES.of(sessionId, folder, roots),
+    ]);
+    const found: TranscriptFile[] = [];
+    for (const place of new Set([...reported, ...places])) if (await isFile(place)) found.push({ path: place });
+    const [first] = found;
+    const usage = first === undefined ? undefined : await usagePart({ ...first, ...(roots && { roots }) }, sessionId);
+    return usage === undefined ? found : [...found, usage];
+  },
+  async *read(file, from, options = {}) {
+    if (isUsagePart(file)) {
+      yield await readUsage(file, from);
+      return;
+    }
+    const rules = (await hasUsagePart(file)) ? { ...RULES, state: FROM_DATABASE } : RULES;
+    yield* readLines(file, from, options, rules);
+  },
+} satisfies TranscriptReader;
 
 // --- internal ---
 
@@ -160,9 +148,3 @@ const hasUsagePart = async (file: TranscriptFile): Promise<boolean> =>
 
 const STATE_FOLDER = "session-state";
 const stateFolderIn = (home: string): string => join(home, ".copilot", STATE_FOLDER);
-
-const isFile = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );

@@ -2,13 +2,13 @@
 
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { TranscriptBatch, TranscriptFile } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, Offset } from "../../model/transcript.ts";
+import type { EntryOf, Offset } from "#core/model/transcript.ts";
+import type { TranscriptBatch, TranscriptFile } from "#core/model/transcript-reader.ts";
+import { defined } from "#kit/objects.ts";
+import { firstBytes } from "#kit/open.ts";
 import { asCount, asString, asTimeMs } from "../shared/payload/json.ts";
 import { compareVersions } from "../shared/payload/version.ts";
-import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
-import { firstBytes } from "../shared/transcript/open.ts";
+import { partOf, sessionIn } from "../shared/transcript/session-tree.ts";
 import { columnsOf, queryDatabase, type Row, type View } from "../shared/transcript/sqlite.ts";
 
 // Versions between these wrote no usage into the session file until a run ended, and have a row per request in this database. A killed

@@ -1,8 +1,8 @@
-import { defined } from "../../model/defined.ts";
-import { sumOfAll } from "../../model/known.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
-import { asCount, asObject } from "../shared/payload/json.ts";
-import type { Fields, Sums } from "./line-context.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { sumOfAll } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
+import { asCount, asObject, type Fields } from "../shared/payload/json.ts";
+import type { Sums } from "./line-context.ts";
 
 /**
  * Tokens of a call, or the sum of a model. For every provider, input includes cache reads and writes, and output includes
@@ -16,8 +16,6 @@ export function usageOf(usage: Readonly<Record<string, unknown>> | undefined): T
     output: asCount(usage?.["outputTokens"]),
     cacheRead: asCount(usage?.["cacheReadTokens"]),
     cacheWrite: asCount(usage?.["cacheWriteTokens"]),
-    cacheWrite5m: undefined,
-    cacheWrite1h: undefined,
     reasoning: asCount(usage?.["reasoningTokens"]),
   });
   return Object.keys(counts).length === 0 ? undefined : counts;

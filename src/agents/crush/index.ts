@@ -1,19 +1,16 @@
-import type { Agent } from "../../model/agent.ts";
-import { emitsOf } from "../shared/payload/claude-like.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
-import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
-import { KNOWN } from "./known.ts";
-import { EDITORS } from "./names.ts";
-import { CRUSH_NAMES } from "./own-names.ts";
+import { adapter } from "./adapter.ts";
+import { CRUSH_NAMES, EDITORS } from "./own-names.ts";
 import { hasSessions } from "./places.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Crush",
   otherNames: ["charm", "charmbracelet"],
   docs: "https://github.com/charmbracelet/crush/blob/main/docs/hooks/README.md",
-  emits: ["file.write", ...emitsOf(EVENTS)],
+  emits: ["file.write", ...adapter.emits],
   // The database has the figures of a session's last call only, some of them estimates
   tokens: "none",
   // The recorded version reports neither a turn's nor a session's end
@@ -31,12 +28,9 @@ export default {
     eventIds: "arrival",
   },
   own: CRUSH_NAMES,
-  known: KNOWN,
   environment: ["CRUSH", "CRUSH_SESSION_ID", "CRUSH_PROJECT_DIR"],
-  recognises,
   toContent: hookContent,
   toFileWrites: writesOfTools(EDITORS),
-  toEvents,
   hasSessions,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

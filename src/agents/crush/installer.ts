@@ -2,12 +2,14 @@
 
 import { existsSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import type { HookCommand, InstallTarget } from "../../model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { InstallTarget } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { type EntryFile, entriesOfOurs, listsOfOurs, putEntries, removeEntries } from "../shared/settings/entries.ts";
 import { nodeAt, propertiesOf } from "../shared/settings/jsonc.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import { isOurCommand } from "../shared/settings/settings.ts";
+import { adapter } from "./adapter.ts";
 
 export default oneFile({
   scopes: ["user", "project"],
@@ -27,7 +29,7 @@ export default oneFile({
 const NAME = "crush.json";
 
 /** The only event of the recorded version. Others are accepted and never sent. */
-const EVENT = "PreToolUse";
+const EVENT: keyof typeof adapter.events = "PreToolUse";
 
 /** In seconds; the default of 30 is too long if the hook hangs on a broken disk. */
 const TIMEOUT_S = 5;
@@ -37,7 +39,7 @@ const TIMEOUT_S = 5;
  */
 const entryFor = (command: HookCommand) => ({
   name: "openhook-otel",
-  command: command({ source: "crush", drain: "soon" }),
+  command: command({ source: adapter.source, drain: "soon" }),
   timeout: TIMEOUT_S,
 });
 

@@ -1,8 +1,8 @@
 // internal/projects and internal/config of github.com/charmbracelet/crush, September 2026, read 2026-11-26
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
+import { readSmallSync } from "#kit/open.ts";
 import { asArray, asObject, asString, parsedObject } from "../shared/payload/json.ts";
-import { readSmallSync } from "../shared/transcript/open.ts";
 
 export const DATABASE = "crush.db";
 

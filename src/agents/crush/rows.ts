@@ -1,3 +1,4 @@
+import { asString } from "../shared/payload/json.ts";
 import { columnsOf, ifUnknown, isReadableList, type Row, type Value, type View } from "../shared/transcript/sqlite.ts";
 import { type UnknownRecord, unknownIn } from "../shared/transcript/unread-usage.ts";
 
@@ -74,7 +75,7 @@ export function messageAt(db: View, place: number): string | undefined {
 }
 
 /** A call in a message. */
-export interface CallRow {
+interface CallRow {
   readonly messageId: string;
   readonly callId: string;
   readonly name: string | undefined;
@@ -90,8 +91,10 @@ export const callRows = (db: View, sessionId: string): readonly CallRow[] =>
       sessionId,
     )
     .flatMap((row) => {
-      const callId = textOf(row["call_id"]);
-      return callId === undefined ? [] : [{ messageId: String(row["message_id"]), callId, name: textOf(row["name"]) }];
+      const callId = asString(row["call_id"]);
+      return callId === undefined
+        ? []
+        : [{ messageId: String(row["message_id"]), callId, name: asString(row["name"]) }];
     });
 
 /** The texts of a message: what the user or the model wrote, and the tools' results. */
@@ -151,8 +154,8 @@ function toMessage(db: View, row: Row): MessageRow {
     place: Number(row["place"]),
     id,
     role,
-    model: textOf(row["model"]),
-    provider: textOf(row["provider"]),
+    model: asString(row["model"]),
+    provider: asString(row["provider"]),
     createdMs: timeMsOf(row["created_at"]),
     finishedMs: timeMsOf(row["finished_at"]),
     isSummary: row["is_summary"] === 1,
@@ -163,26 +166,23 @@ function toMessage(db: View, row: Row): MessageRow {
 }
 
 const toPart = (row: Row): PartRow => ({
-  type: textOf(row["type"]),
-  text: textOf(row["text"]),
+  type: asString(row["type"]),
+  text: asString(row["text"]),
   isHidden: row["hidden"] === 1,
-  callId: textOf(row["call_id"]),
-  name: textOf(row["name"]),
-  input: textOf(row["input"]),
+  callId: asString(row["call_id"]),
+  name: asString(row["name"]),
+  input: asString(row["input"]),
   isError: row["is_error"] === 1,
-  content: textOf(row["content"]),
+  content: asString(row["content"]),
   startMs: timeMsOf(row["start_ms"]),
   endMs: timeMsOf(row["end_ms"]),
   linesAdded: countOf(row["additions"]),
   linesRemoved: countOf(row["removals"]),
-  decision: textOf(row["decision"]),
-  reason: textOf(row["reason"]),
-  title: textOf(row["title"]),
+  decision: asString(row["decision"]),
+  reason: asString(row["reason"]),
+  title: asString(row["title"]),
   finishMs: timeMsOf(row["finish_s"]),
 });
-
-const textOf = (value: Value | undefined): string | undefined =>
-  typeof value === "string" && value !== "" ? value : undefined;
 
 const countOf = (value: Value | undefined): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;

@@ -1,13 +1,13 @@
-import { isRandomId } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import type { EntryOf, ToolStatus, TranscriptEntry } from "#core/model/transcript.ts";
+import { isRandomId } from "#core/rules/call-ids.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asCode, asObject, parsedObject } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
-import { EDITORS } from "./names.ts";
-import { failureOf, outcomeOf } from "./outcome.ts";
+import type { Walked } from "../shared/transcript/message-table.ts";
+import { EDITORS } from "./own-names.ts";
 import type { MessageRow, PartRow } from "./rows.ts";
 
 /** State between two messages. Plain JSON, stored between two drains. */
@@ -34,15 +34,8 @@ export interface WalkSession {
   readonly callIdOf: (callId: string, messageId: string) => string;
 }
 
-export interface Walked {
-  readonly entries: readonly TranscriptEntry[];
-  readonly state: WalkState;
-  /** The message is not complete and must be read again. */
-  readonly isOpen: boolean;
-}
-
 /** One message → its entries. The same message gives the same keys again. */
-export function walk(row: MessageRow, state: WalkState, session: WalkSession): Walked {
+export function walk(row: MessageRow, state: WalkState, session: WalkSession): Walked<WalkState> {
   if (row.createdMs === undefined) return { entries: [], state, isOpen: false };
   switch (row.role) {
     case "user":
@@ -62,7 +55,7 @@ export function walk(row: MessageRow, state: WalkState, session: WalkSession): W
 const CONTINUATION = /^The previous session was interrupted because it got too long\b/;
 const REMEMBERED_CALLS = 50;
 
-function userMessage(row: MessageRow, createdMs: number, state: WalkState, session: WalkSession): Walked {
+function userMessage(row: MessageRow, createdMs: number, state: WalkState, session: WalkSession): Walked<WalkState> {
   const { isSummarised, ...rest } = state;
   const texts = row.parts.flatMap(({ text, isHidden }) => (text === undefined || isHidden ? [] : [text]));
   const isContinuation = isSummarised === true && texts.some((text) => CONTINUATION.test(text));
@@ -92,7 +85,7 @@ const placeIn = ({ promptKey }: { readonly promptKey?: string | undefined }, { a
   agentId === undefined ? (promptKey === undefined ? {} : { promptKey }) : { agentId };
 
 /** One answer of the model is one message; its step includes the tools that it called. */
-function answer(row: MessageRow, createdMs: number, state: WalkState, session: WalkSession): Walked {
+function answer(row: MessageRow, createdMs: number, state: WalkState, session: WalkSession): Walked<WalkState> {
   // Read again: meanwhile other messages can have been read, up to another prompt
   const isAgain = Object.hasOwn(state.unfinished ?? {}, row.id);
   const promptKey = isAgain ? (state.unfinished?.[row.id] ?? undefined) : state.promptKey;
@@ -249,3 +242,39 @@ const results = (
       }),
     ];
   });
+
+/** How a call ended. A shell's exit code is only in its text, among what the command itself wrote, so it is not read. */
+function outcomeOf(part: PartRow): { readonly status: ToolStatus; readonly errorType?: string } {
+  if (!part.isError) return { status: "success" };
+  const text = part.content ?? "";
+  if (DENYING.has(part.decision ?? "") || DENIED.test(text)) return { status: "denied" };
+  return CANCELLED.test(text) ? { status: "error", errorType: "interrupted" } : { status: "error" };
+}
+
+/** The HTTP status of a failed request: Crush keeps its name, and no number. */
+function failureOf(title: string | undefined): { readonly errorType: string; readonly httpStatus?: number } {
+  const httpStatus = STATUSES.get(title?.toLowerCase() ?? "");
+  return httpStatus === undefined ? { errorType: "_OTHER" } : { errorType: String(httpStatus), httpStatus };
+}
+
+const DENYING: ReadonlySet<string> = new Set(["deny", "halt"]);
+/** Texts of calls that a hook or the user denied. */
+const DENIED = /^(?:Tool call blocked by hook\.|Turn halted by hook\.|User denied permission\b)/i;
+const CANCELLED = /^Error: user cancelled\b/;
+
+const STATUSES: ReadonlyMap<string, number> = new Map([
+  ["bad request", 400],
+  ["unauthorized", 401],
+  ["payment required", 402],
+  ["forbidden", 403],
+  ["not found", 404],
+  ["request timeout", 408],
+  ["conflict", 409],
+  ["request entity too large", 413],
+  ["unprocessable entity", 422],
+  ["too many requests", 429],
+  ["internal server error", 500],
+  ["bad gateway", 502],
+  ["service unavailable", 503],
+  ["gateway timeout", 504],
+]);

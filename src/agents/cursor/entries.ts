@@ -1,7 +1,7 @@
-import type { IntakeFacts } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import { sumKnown, withParts } from "../../model/known.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import { sumKnown, withParts } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asCount, asObject, asString } from "../shared/payload/json.ts";
 import { subagentIdOf } from "./adapter.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Node } from "jsonc-parser";
+import { readFlatHooks } from "../shared/settings/flat-hooks.ts";
 import {
   appendTo,
   containsComment,
@@ -14,7 +14,7 @@ import {
   removeAt,
   replaceAt,
 } from "../shared/settings/jsonc.ts";
-import { isOurCommand, SettingsError } from "../shared/settings/settings.ts";
+import { isList, isObject, isOurCommand, removeIfEmpty, SettingsError, stripBom } from "../shared/settings/settings.ts";
 
 /** One hook in Cursor's file: `hooks.<event>[] = entry`, without groups. */
 export interface Hook {
@@ -30,8 +30,8 @@ export interface Hook {
  * @throws SettingsError for invalid JSON, a top level or `hooks` that is no object, an event that is no array
  */
 export function addHooks(text: string | undefined, wanted: readonly Hook[]): string {
-  if (text === undefined || withoutBom(text).trim() === "") return newDocument(documentOf(wanted));
-  const body = withoutBom(text);
+  const { bom, body } = stripBom(text ?? "");
+  if (body.trim() === "") return newDocument(documentOf(wanted));
   const before = readFile(body);
   let edited = removeUnwanted(body, wanted);
   for (const hook of wanted) edited = addOne(edited, hook);
@@ -40,7 +40,7 @@ export function addHooks(text: string | undefined, wanted: readonly Hook[]): str
     edited = appendTo(edited, [], "version", VERSION);
   }
   verify(before, edited, wanted);
-  return bomOf(text) + edited;
+  return bom + edited;
 }
 
 /**
@@ -50,7 +50,7 @@ export function addHooks(text: string | undefined, wanted: readonly Hook[]): str
  * @throws SettingsError for a text that cannot be read
  */
 export function removeHooks(text: string): string | undefined {
-  const body = withoutBom(text);
+  const { bom, body } = stripBom(text);
   if (body.trim() === "") return text;
   const before = readFile(body);
   const withoutHooks = removeUnwanted(body, []);
@@ -60,13 +60,13 @@ export function removeHooks(text: string): string | undefined {
   verify(before, edited, []);
   const root = parseDocument(edited);
   const isBare = propertiesOf(root).every(({ key }) => key === "version") && !containsComment(edited, root);
-  return isBare && edited.trim().length === root.length ? undefined : bomOf(text) + edited;
+  return isBare && edited.trim().length === root.length ? undefined : bom + edited;
 }
 
 /** Events for which the text has our hooks, in its order. Empty if it cannot be read. */
 export function hookedEvents(text: string): readonly string[] {
   try {
-    const hooks = nodeAt(parseDocument(withoutBom(text)), ["hooks"]);
+    const hooks = nodeAt(parseDocument(stripBom(text).body), ["hooks"]);
     return propertiesOf(hooks).flatMap(({ key, value }) => (oursIn(plainOf(value)).length > 0 ? [key] : []));
   } catch (error) {
     if (error instanceof JsoncError) return [];
@@ -77,7 +77,7 @@ export function hookedEvents(text: string): readonly string[] {
 /** Other programs' hooks in a file, to find those that make Cursor reject it. `undefined` if the file cannot be read. */
 export function foreignHooks(text: string): readonly { event: string; command: string | undefined }[] | undefined {
   try {
-    const hooks = plainOf(parseDocument(withoutBom(text)));
+    const hooks = plainOf(parseDocument(stripBom(text).body));
     const lists = isObject(hooks) && isObject(hooks["hooks"]) ? Object.entries(hooks["hooks"]) : [];
     return lists.flatMap(([event, list]) =>
       (isList(list) && list.length > 0 ? list : [undefined])
@@ -93,11 +93,6 @@ export function foreignHooks(text: string): readonly { event: string; command: s
 // --- internal ---
 
 const VERSION = 1;
-const REMEDY = "correct it by hand and run the command again";
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
 
 const commandOf = (entry: Json): string | undefined =>
   isObject(entry) && typeof entry["command"] === "string" ? entry["command"] : undefined;
@@ -110,41 +105,7 @@ const documentOf = (wanted: readonly Hook[]): JsonObject => ({ version: VERSION,
 const hooksOf = (wanted: readonly Hook[]): JsonObject =>
   Object.fromEntries(wanted.map(({ event, entry }) => [event, [entry]]));
 
-const bomOf = (text: string): string => (text.startsWith("\uFEFF") ? "\uFEFF" : "");
-const withoutBom = (text: string): string => text.slice(bomOf(text).length);
-
-function readFile(body: string): Json {
-  let root: Node;
-  try {
-    root = parseDocument(body);
-  } catch (error) {
-    if (error instanceof JsoncError) {
-      throw new SettingsError(`not valid JSON: ${error.message}`, REMEDY, error.line, error.column, { cause: error });
-    }
-    throw error;
-  }
-  if (root.type !== "object") throw wrong(body, root, "the top level is not an object");
-  requireUnique(body, root, "hooks", "");
-  const hooks = nodeAt(root, ["hooks"]);
-  if (hooks === undefined) return plainOf(root);
-  if (hooks.type !== "object") throw wrong(body, hooks, '"hooks" is not an object');
-  for (const { key, value } of propertiesOf(hooks)) {
-    requireUnique(body, hooks, key, "hooks.");
-    if (value.type !== "array") throw wrong(body, value, `"hooks.${key}" is not an array`);
-  }
-  return plainOf(root);
-}
-
-/** Rejects duplicate keys: readers use the last one, so removing it would activate the other. */
-function requireUnique(body: string, object: Node, key: string, prefix: string): void {
-  const second = propertiesOf(object).filter((property) => property.key === key)[1];
-  if (second !== undefined) throw wrong(body, second.value, `duplicate key "${prefix}${key}"`);
-}
-
-function wrong(body: string, node: Node, what: string): SettingsError {
-  const { line, column } = new JsoncError(what, body, node.offset);
-  return new SettingsError(what, REMEDY, line, column);
-}
+const readFile = (body: string): Json => plainOf(readFlatHooks(body).root);
 
 /** Removes our hooks except the first of each wanted event, which the wanted hook replaces. */
 function removeUnwanted(body: string, wanted: readonly Hook[]): string {
@@ -156,12 +117,6 @@ function removeUnwanted(body: string, wanted: readonly Hook[]): string {
     if (ours.length > 0 && !isWanted) text = removeIfEmpty(text, ["hooks", event]);
   }
   return text !== body && wanted.length === 0 ? removeIfEmpty(text, ["hooks"]) : text;
-}
-
-function removeIfEmpty(text: string, path: readonly string[]): string {
-  const node = nodeAt(parseDocument(text), path);
-  const isFull = node === undefined || (node.children ?? []).length > 0 || containsComment(text, node);
-  return isFull ? text : removeAt(text, path);
 }
 
 function addOne(text: string, { event, entry }: Hook): string {

@@ -1,31 +1,16 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
-import { recognises, SOURCE, toEvents } from "./adapter.ts";
-import { toContent } from "./content.ts";
+import { adapter, toContent } from "./adapter.ts";
 import { remarks, toEntries } from "./entries.ts";
-import { KNOWN } from "./known.ts";
-import { CURSOR_NAMES } from "./own-names.ts";
 import { REPLY } from "./payload.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Cursor",
   otherNames: ["anysphere"],
   docs: "https://cursor.com/docs/hooks",
-  emits: [
-    "file.write",
-    "session.start",
-    "prompt.submit",
-    "tool.start",
-    "tool.end",
-    "session.end",
-    "turn.end",
-    "turn.error",
-    "subagent.start",
-    "subagent.end",
-    "compaction",
-    "notice",
-  ],
+  emits: ["file.write", ...adapter.emits],
   tokens: "payload",
   // On the desktop a session ends only when its window is closed
   endsSilently: true,
@@ -38,11 +23,14 @@ export default {
     callIds: "native",
     eventIds: "payload",
   },
-  own: CURSOR_NAMES,
-  known: KNOWN,
+  own: {
+    tools: words(`
+      ApplyPatch AskQuestion Await Delete EditNotebook Glob Grep LS Read ReadLints SemanticSearch Shell StrReplace SwitchMode
+      Task TodoWrite WebFetch WebSearch Write`),
+    agentTypes: words("browser-use explore generalPurpose shell"),
+  },
   environment: ["CURSOR_VERSION"],
   replies: { "*": REPLY },
-  recognises,
   toContent,
   toFileWrites: writesOfTools({
     Write: "whole",
@@ -51,7 +39,6 @@ export default {
     Delete: "delete",
     ApplyPatch: "patch",
   }),
-  toEvents,
   toEntries,
   remarks,
   installer: () => import("./installer.ts"),

@@ -1,9 +1,11 @@
 // https://cursor.com/docs/hooks, read 2026-11-21; others' measurements are in README.md beside this file
 
 import { join } from "node:path";
-import type { Finding, HookCommand, InstallTarget, SettingsText } from "../../model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
+import { adapter } from "./adapter.ts";
 import { addHooks, foreignHooks, type Hook, hookedEvents, removeHooks } from "./hooks-file.ts";
 import { REPLY } from "./payload.ts";
 
@@ -42,33 +44,12 @@ const TIMEOUT_S = 5;
  *
  * Not registered: duplicates of tool calls, and events with whole files, edits or thoughts.
  */
-const DRAINS = {
-  sessionStart: "if-waiting",
-  beforeSubmitPrompt: "no",
-  preToolUse: "no",
-  postToolUse: "no",
-  postToolUseFailure: "no",
-  subagentStart: "no",
-  subagentStop: "no",
-  preCompact: "no",
-  stop: "yes",
-  sessionEnd: "yes",
-} as const satisfies Readonly<Record<string, Parameters<HookCommand>[0]["drain"]>>;
-
 function hooksFor(command: HookCommand): readonly Hook[] {
-  return Object.entries(DRAINS).map(([event, drain]) => {
+  return adapter.hooks.map(({ event, drain }) => {
     const line = command({ source: "cursor", reply: REPLY, drain });
     return { event, entry: { command: line, timeout: TIMEOUT_S } };
   });
 }
-
-/** Every documented event name, of any version. */
-const KNOWN = new Set([
-  ...Object.keys(DRAINS),
-  ...["beforeShellExecution", "afterShellExecution", "beforeMCPExecution", "afterMCPExecution"],
-  ...["beforeReadFile", "afterFileEdit", "afterAgentResponse", "afterAgentThought"],
-  ...["beforeTabFileRead", "afterTabFileEdit", "workspaceOpen"],
-]);
 
 /** Hooks of other programs that make Cursor skip the whole file. */
 function findings({ path, text }: SettingsText): readonly Finding[] {
@@ -80,7 +61,7 @@ function findings({ path, text }: SettingsText): readonly Finding[] {
 
 function complaintOf(path: string, hook: { readonly event: string; readonly command: string | undefined }): Finding[] {
   const consequence = "Cursor therefore skips the whole file, including our hooks";
-  if (!KNOWN.has(hook.event)) {
+  if (!adapter.known.events.includes(hook.event)) {
     const what = `${path} has hooks for ${JSON.stringify(hook.event)}, an undocumented event`;
     return [{ level: "broken", text: `${what}; ${consequence}; remove it unless your version supports it` }];
   }

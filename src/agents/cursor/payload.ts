@@ -1,4 +1,4 @@
-import type { IntakeFacts } from "../../model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import { type PayloadSession, sessionOf } from "../shared/payload/payload-event.ts";
 

@@ -1,10 +1,10 @@
 import { platform } from "node:os";
 import { dirname, join } from "node:path";
-import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
+import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
+import { readSettingsText } from "#kit/open.ts";
 import { asObject } from "../shared/payload/json.ts";
 import { JsoncError, parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { registeredEvents } from "../shared/settings/settings.ts";
-import { readSettingsText } from "../shared/transcript/open.ts";
 
 /**
  * Finds settings that switch registered hooks off, which Droid does not report.

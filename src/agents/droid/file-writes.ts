@@ -1,5 +1,5 @@
-import type { PayloadFacts } from "../../model/agent.ts";
-import type { FileWrite } from "../../model/file-write.ts";
+import type { PayloadFacts } from "#core/model/agent.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
 import { asArray, asCount, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { writesOfHunks } from "../shared/payload/patches.ts";
 import { type Editors, writesOfTools } from "../shared/payload/tool-writes.ts";

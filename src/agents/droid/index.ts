@@ -1,16 +1,14 @@
-import type { Agent } from "../../model/agent.ts";
-import { emitsOf } from "../shared/payload/claude-like.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
-import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
+import { adapter } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
-import { DROID_NAMES } from "./names.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Factory Droid",
   docs: "https://docs.factory.ai/reference/hooks-reference",
-  emits: ["file.write", "subagent.start", ...emitsOf(EVENTS)],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   // A subagent is a separate session with its own start and end
   hooksNameAgents: true,
@@ -22,12 +20,15 @@ export default {
     callIds: "transcript",
     eventIds: "arrival",
   },
-  own: DROID_NAMES,
-  known: KNOWN,
-  recognises,
+  // Built-in tools and subagents of 0.225.2
+  own: {
+    tools: words(`
+      ApplyPatch AskUser Create Edit Execute ExitSpecMode FetchUrl GenerateDroid Glob Grep LS MultiEdit Read Skill Task
+      TaskOutput TodoWrite ViewImage WebSearch`),
+    agentTypes: words("explorer worker"),
+  },
   toContent: hookContent,
   toFileWrites,
-  toEvents,
   sessionsBelow: [".factory"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

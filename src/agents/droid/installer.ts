@@ -2,18 +2,19 @@
 
 import { join } from "node:path";
 import { detectBy } from "../shared/settings/detect.ts";
-import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { settingsHooks } from "../shared/settings/settings-hooks.ts";
+import { adapter } from "./adapter.ts";
 import { check, managedPath } from "./check.ts";
 
 export default settingsHooks({
+  // Not registered: Notification and SubagentStop, which a trace does not need
+  adapter,
   path: (scope, target) => join(scope === "user" ? target.home : target.project, ".factory", "settings.json"),
-  registrations: (command) =>
-    registrationsOf("droid", EVENTS, command, (line, { event }) => ({
-      type: "command",
-      command: line,
-      timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
-    })),
+  entry: (line, { type }) => ({
+    type: "command",
+    command: line,
+    timeout: type === "session.end" ? END_TIMEOUT_S : TIMEOUT_S,
+  }),
   check,
   // Where the program 0.225.2 reads an administrator's settings, with `hooks` among them; read 2026-11-27, not run
   managedPath,
@@ -25,14 +26,3 @@ export default settingsHooks({
 // The hook takes 3 ms; the default is 60 s, too long if a hook hangs
 const TIMEOUT_S = 5;
 const END_TIMEOUT_S = 10;
-
-/** Not registered: Notification and SubagentStop, which a trace does not need. */
-const EVENTS: readonly HookEvent[] = [
-  { event: "SessionStart", drain: "if-waiting" },
-  { event: "UserPromptSubmit", drain: "no" },
-  { event: "PreToolUse", drain: "no", matcher: "*" },
-  { event: "PostToolUse", drain: "no", matcher: "*" },
-  { event: "PreCompact", drain: "no" },
-  { event: "Stop", drain: "yes" },
-  { event: "SessionEnd", drain: "yes" },
-];

@@ -1,9 +1,18 @@
 import { dirname, join } from "node:path";
-import { defined } from "../../model/defined.ts";
-import type { FactBase, FactSink } from "../../model/fact-sink.ts";
+import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { asArray, asCode, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import {
+  asArray,
+  asCode,
+  asCount,
+  asObject,
+  asString,
+  asTimeMs,
+  type Fields,
+  parsedObject,
+} from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
 import { UNREADABLE } from "../shared/transcript/read-lines.ts";
@@ -75,8 +84,6 @@ export const KINDS: readonly string[] = [
 ];
 
 // --- internal ---
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface LineContext {
   readonly o: Fields;

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "#core/model/transcript-reader.ts";
+import { firstBytes } from "#kit/open.ts";
 import { asString, parsedObject } from "../shared/payload/json.ts";
 import { SessionCopies } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
-import { firstBytes } from "../shared/transcript/open.ts";
-import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";
+import { type Dated, entriesIn, inOrder, projectsBelow, statFile } from "../shared/transcript/past.ts";
 
 // sessions/<working directory, dashed>/<session id>.jsonl, and <session id>.settings.json with its tokens. A subagent is a separate
 // session, whose first line names the session and the call that started it.
@@ -31,25 +31,22 @@ export const sumsFileOf = (path: string): string => `${path.slice(0, -EXTENSION.
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Dated>();
   const orphans = new Map<string, Dated>();
-  for (const root of await foldersBelow(query, [SESSIONS, join(".factory", SESSIONS)])) {
-    for (const project of await entriesIn(root, query)) {
-      if (!project.isFolder) continue;
-      for (const { name, path, isFolder } of await entriesIn(project.path, query)) {
-        const sessionId = isFolder ? undefined : COPIES.idOf(path, query.roots);
-        if (sessionId === undefined || !isSessionId(sessionId)) continue;
-        const found = statFile(path, query);
-        const head = found === undefined || found.sizeBytes === 0 ? undefined : headOf(path, query.roots);
-        if (found === undefined || head === undefined) continue;
-        const dated = { path, startMs: found.startMs };
-        if (head.callerId === undefined) {
-          const isOriginal = name === `${sessionId}${EXTENSION}`;
-          if (isOriginal || !sessions.has(sessionId)) sessions.set(sessionId, { sessionId, ...dated });
-        } else if (!orphans.has(head.callerId)) orphans.set(head.callerId, { sessionId: head.callerId, ...dated });
-      }
+  for (const project of await projectsBelow(query, [SESSIONS, join(".factory", SESSIONS)])) {
+    for (const { name, path, isFolder } of await entriesIn(project.path, query)) {
+      const sessionId = isFolder ? undefined : COPIES.idOf(path, query.roots);
+      if (sessionId === undefined || !isSessionId(sessionId)) continue;
+      const found = statFile(path, query);
+      const head = found === undefined || found.sizeBytes === 0 ? undefined : headOf(path, query.roots);
+      if (found === undefined || head === undefined) continue;
+      const dated = { path, startMs: found.startMs };
+      if (head.callerId === undefined) {
+        const isOriginal = name === `${sessionId}${EXTENSION}`;
+        if (isOriginal || !sessions.has(sessionId)) sessions.set(sessionId, { sessionId, ...dated });
+      } else if (!orphans.has(head.callerId)) orphans.set(head.callerId, { sessionId: head.callerId, ...dated });
     }
   }
   for (const [caller, orphan] of orphans) if (!hasSession(orphan.path, caller)) sessions.set(caller, orphan);
-  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+  yield* inOrder(sessions.values(), query);
 }
 
 /** The session's file, then one for each of its subagents, at any depth. */
@@ -97,11 +94,10 @@ export const sessionOf = (path: string, roots: readonly string[] | undefined): s
   COPIES.idOf(path, roots) ?? basename(path, EXTENSION);
 
 /** True for a plain file name: no separators, no dots. */
-export const isSessionId = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$/.test(name);
+const isSessionId = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$/.test(name);
 
 /** Whether the file of a session exists, below any working directory. */
-export const hasSession = (path: string, sessionId: string): boolean =>
-  filesOf(dirname(dirname(path)), sessionId).length > 0;
+const hasSession = (path: string, sessionId: string): boolean => filesOf(dirname(dirname(path)), sessionId).length > 0;
 
 // --- internal ---
 

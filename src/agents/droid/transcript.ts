@@ -1,13 +1,17 @@
 // Files of 0.225.2, recorded 2026-11-25; token rules in README.md beside this file
 import { statSync } from "node:fs";
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
-import { EntrySink } from "../../model/entry-sink.ts";
-import type { EntryOf, Offset } from "../../model/transcript.ts";
+import { dirname, join } from "node:path";
+import type { Content } from "#core/model/content.ts";
+import type { EntryOf, Offset, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
+import { defined } from "#kit/objects.ts";
+import { readSmallSync } from "#kit/open.ts";
+import { contentOf, plainText } from "../shared/payload/content.ts";
+import { asArray, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
-import { lineContent } from "./content.ts";
 import { type FileContext, KINDS, type LineState, readLine } from "./lines.ts";
-import { files, headOf, locate, PARENT_OF, roots, sessionOf } from "./places.ts";
-import { modelName, sumOf } from "./usage.ts";
+import { files, headOf, locate, PARENT_OF, roots, SETTINGS_FILE, sessionOf, sumsFileOf } from "./places.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
@@ -25,9 +29,9 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
   let { state } = from.memo as { readonly state?: LineState };
   let next = from;
   for await (const batch of readLines(file, from, options, rulesOf(context))) {
-    const { state: after, isFirst: _, isFresh: __, ...rest } = batch;
-    [state, next] = [{ ...after }, batch.next];
-    yield rest;
+    next = batch.next;
+    ({ state } = next.memo as { readonly state?: LineState });
+    yield batch;
   }
   // The file with the sum is rewritten after every call, also when no line is new
   const own = new EntrySink();
@@ -82,3 +86,58 @@ function parentEntry({ path, roots }: TranscriptFile): readonly EntryOf<"session
   const key = `session:${sessionOf(path, roots)}`;
   return [{ kind: "session", key, timeMs: statSync(path).mtimeMs, parentSessionId }];
 }
+
+const OWN_MODEL = "custom:";
+const MAX_BYTES = 4 << 20;
+
+/**
+ * A session's token sum so far, from the file beside its transcript. Droid's input excludes the cache. Its `thinkingTokens` are not
+ * used: an estimate, or 0 where the provider reports none.
+ *
+ * @returns `undefined` if nothing is known: no file, or only zeros
+ */
+function sumOf(path: string, roots: readonly string[] | undefined): TokenUsage | undefined {
+  const bytes = readSmallSync(sumsFileOf(path), MAX_BYTES, roots);
+  const usage = asObject((bytes && parsedObject(bytes))?.["tokenUsage"]);
+  const [input, output] = [asCount(usage?.["inputTokens"]), asCount(usage?.["outputTokens"])];
+  const [cacheRead, cacheWrite] = [asCount(usage?.["cacheReadTokens"]), asCount(usage?.["cacheCreationTokens"])];
+  const figures = [input, output, cacheRead, cacheWrite];
+  if (figures.every((tokens) => (tokens ?? 0) === 0)) return undefined;
+  const isWhole = input !== undefined && cacheRead !== undefined && cacheWrite !== undefined;
+  return defined<TokenUsage>({
+    input: isWhole ? input + cacheRead + cacheWrite : undefined,
+    output,
+    cacheRead,
+    cacheWrite,
+  });
+}
+
+/** The provider's name of a model. The user's own models have other ids, which only the settings resolve. */
+function modelName(id: string, path: string, roots: readonly string[] | undefined): string {
+  if (!id.startsWith(OWN_MODEL)) return id;
+  const bytes = readSmallSync(join(dirname(dirname(dirname(path))), SETTINGS_FILE), MAX_BYTES, roots);
+  const own = asArray((bytes && parsedObject(bytes))?.["customModels"]).map(asObject);
+  return asString(own.find((model) => model?.["id"] === id)?.["model"]) ?? id;
+}
+
+/** The content of a line, for the facts that were read from it. */
+function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): readonly Content[] {
+  if (!entries.some(({ kind }) => KINDS_WITH_CONTENT.has(kind))) return [];
+  const blocks = asArray(asObject(parsedObject(line)?.["message"])?.["content"]).map(asObject);
+  return entries.flatMap((entry): readonly Content[] => {
+    switch (entry.kind) {
+      case "prompt":
+        return contentOf(entry.key, "prompt", plainText(blocks));
+      case "tool_use":
+        return contentOf(entry.key, "arguments", blocks.find((block) => block?.["id"] === entry.callId)?.["input"]);
+      case "tool_result": {
+        const content = blocks.find((block) => block?.["tool_use_id"] === entry.callId)?.["content"];
+        return contentOf(entry.key, "result", plainText(content) ?? content);
+      }
+      default:
+        return [];
+    }
+  });
+}
+
+const KINDS_WITH_CONTENT: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result"]);

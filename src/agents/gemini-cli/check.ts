@@ -1,6 +1,6 @@
 import { platform } from "node:os";
 import { join } from "node:path";
-import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
+import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { effectiveSwitch, isTrusted, type Layer, layersOf, readSettings } from "../shared/gemini/settings.ts";
 import { asArray, asObject } from "../shared/payload/json.ts";
 import { compareVersions, versionOf } from "../shared/payload/version.ts";

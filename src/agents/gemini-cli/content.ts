@@ -1,11 +1,10 @@
-import { hasGivenId } from "../../model/call-ids.ts";
-import type { Content } from "../../model/content.ts";
-import { toolCallPart } from "../../model/content-keys.ts";
-import type { TranscriptEntry } from "../../model/transcript.ts";
+import type { Content } from "#core/model/content.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { hasGivenId } from "#core/rules/call-ids.ts";
+import { toolCallPart } from "#core/rules/keys.ts";
 import { textOf } from "../shared/gemini/tool-result.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
-import { asArray, asObject, asString } from "../shared/payload/json.ts";
-import type { Fields } from "./state.ts";
+import { asArray, asObject, asString, type Fields } from "../shared/payload/json.ts";
 
 /** Content of a message, for the entries that were read from it. Thoughts are left out. */
 export function messageContent(o: Fields, entries: readonly TranscriptEntry[]): readonly Content[] {

@@ -2,21 +2,24 @@
 
 import { join } from "node:path";
 import { detectBy } from "../shared/settings/detect.ts";
-import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { settingsHooks } from "../shared/settings/settings-hooks.ts";
+import { adapter } from "./adapter.ts";
 import { check } from "./check.ts";
 import { HOOK_NAME, homeOf, NOT_EVENTS, settingsPath, systemSettingsPath } from "./settings.ts";
 
 export default settingsHooks({
+  /**
+   * Every version that has hooks knows all these names, so the set does not depend on the version. For an unknown name Gemini CLI
+   * prints a warning and continues.
+   *
+   * Not registered: BeforeModel, AfterModel and BeforeToolSelection (each payload is the whole conversation, AfterModel is sent
+   * for every chunk, and the session file has the tokens), PreCompress (sent before every request, compressed or not),
+   * Notification (only reports that the user was asked for permission, which the call's duration includes).
+   */
+  adapter,
   path: settingsPath,
   // Without a matcher a hook runs for every tool and every origin. Async hooks do not exist
-  registrations: (command) =>
-    registrationsOf("gemini-cli", EVENTS, command, (line) => ({
-      type: "command",
-      name: HOOK_NAME,
-      command: line,
-      timeout: TIMEOUT_MS,
-    })),
+  entry: (line) => ({ type: "command", name: HOOK_NAME, command: line, timeout: TIMEOUT_MS }),
   notEvents: NOT_EVENTS,
   check,
   // https://geminicli.com/docs/cli/enterprise/: the system settings file, whose lists are merged, read 2026-11-27; not run
@@ -29,20 +32,3 @@ export default settingsHooks({
 
 // Milliseconds, unlike other agents. The default is 60 s: too long if a hook hangs.
 const TIMEOUT_MS = 5_000;
-
-/**
- * Every version that has hooks knows all these names, so the set does not depend on the version. For an unknown name Gemini CLI
- * prints a warning and continues.
- *
- * Not registered: BeforeModel, AfterModel and BeforeToolSelection (each payload is the whole conversation, AfterModel is sent
- * for every chunk, and the session file has the tokens), PreCompress (sent before every request, compressed or not),
- * Notification (only reports that the user was asked for permission, which the call's duration includes).
- */
-const EVENTS: readonly HookEvent[] = [
-  { event: "SessionStart", drain: "if-waiting" },
-  { event: "BeforeAgent", drain: "no" },
-  { event: "BeforeTool", drain: "no" },
-  { event: "AfterTool", drain: "no" },
-  { event: "AfterAgent", drain: "yes" },
-  { event: "SessionEnd", drain: "yes" },
-];

@@ -1,15 +1,16 @@
 // From files of 0.20.2 to 0.35.3 and the source of 0.20.2, 2026-11-22: chatRecordingService.ts, local-invocation.ts
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { defined } from "#kit/objects.ts";
 import { textOf } from "../shared/gemini/tool-result.ts";
-import { asArray, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { asArray, asObject, asString, asTimeMs, type Fields, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
 import { readMessage } from "./records.ts";
-import { type ChatState, entryBase, type Fields, type MessageContext } from "./state.ts";
+import { type ChatState, entryBase, type MessageContext } from "./state.ts";
 import { callEntries } from "./tools.ts";
 
 /** A subagent without a separate file. */
-export interface InlineSubagent {
+interface InlineSubagent {
   readonly callId: string;
   /** Time of its task, if the file contains its task and answers between the lines of the agent that started it. */
   readonly taskMs: number | undefined;
@@ -40,7 +41,7 @@ export async function inlineSubagentsIn(
 }
 
 /** Time of a message, and whether it is an answer. */
-export interface MessageTime {
+interface MessageTime {
   readonly timeMs: number;
   readonly isAnswer: boolean;
 }

@@ -1,19 +1,20 @@
 import { basename, dirname, join } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "#core/model/transcript-reader.ts";
+import { firstBytes, readSmall } from "#kit/open.ts";
 import { asTimeMs } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
-import { firstBytes, readSmall } from "../shared/transcript/open.ts";
 import {
+  addFile,
   type Dated,
   type Entry,
   entriesIn,
-  foldersBelow,
-  located,
+  inOrder,
   mapInBatches,
   namesIn,
-  oldestFirst,
+  projectsBelow,
   reportUnreadable,
+  type SessionFiles,
   statFile,
 } from "../shared/transcript/past.ts";
 
@@ -22,22 +23,18 @@ import {
  * contain a session, all its files count, whatever their times are.
  */
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  const sessions = new Map<string, Candidate>();
-  const orphans: Candidate[] = [];
-  for (const tmp of await foldersBelow(query, LAYOUTS)) {
-    for (const project of await entriesIn(tmp, query)) {
-      if (!project.isFolder) continue;
-      const found = await sessionsIn(join(project.path, CHATS), query);
-      orphans.push(...found.orphans);
-      for (const main of found.mains) sessions.set(main.sessionId, merged(sessions.get(main.sessionId), main));
-    }
+  const sessions = new Map<string, SessionFiles>();
+  const orphans: Dated[] = [];
+  for (const project of await projectsBelow(query, LAYOUTS)) {
+    const found = await sessionsIn(join(project.path, CHATS), query);
+    orphans.push(...found.orphans);
+    for (const main of found.mains) addFile(sessions, main);
   }
   for (const orphan of orphans) {
-    const known = sessions.get(orphan.sessionId);
-    const startMs = known?.startMs ?? orphan.startMs;
-    sessions.set(orphan.sessionId, { ...merged(known, orphan), startMs });
+    const startMs = sessions.get(orphan.sessionId)?.startMs ?? orphan.startMs;
+    addFile(sessions, { ...orphan, startMs });
   }
-  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+  yield* inOrder(sessions.values(), query);
 }
 
 /**
@@ -72,10 +69,6 @@ const CHATS = "chats";
 const SHORT_ID = /-([^-]{1,8})\.jsonl?$/;
 const SESSION_FILE = /^session-.*\.jsonl?$/;
 
-interface Candidate extends Dated {
-  readonly mains: readonly string[];
-}
-
 const tmpOf = (home: string): string => join(home, ".gemini", "tmp");
 
 /** The `chats` folders of all projects, in the home folder and below the roots. */
@@ -89,32 +82,26 @@ async function chatsFolders(query: TranscriptQuery): Promise<readonly string[]> 
   return found;
 }
 
-/** Merges a session that is in two folders. */
-const merged = (known: Candidate | undefined, other: Candidate): Candidate =>
-  known === undefined
-    ? other
-    : { ...known, startMs: Math.min(known.startMs, other.startMs), mains: [...known.mains, ...other.mains] };
-
-async function sessionsIn(chats: string, query: LocateQuery): Promise<{ mains: Candidate[]; orphans: Candidate[] }> {
+async function sessionsIn(chats: string, query: LocateQuery): Promise<{ mains: Dated[]; orphans: Dated[] }> {
   const entries = await entriesIn(chats, query);
   const isMain = ({ name, isFolder }: Entry): boolean => !isFolder && SESSION_FILE.test(name);
-  const heads = await mapInBatches(entries.filter(isMain), async ({ name, path }): Promise<readonly Candidate[]> => {
+  const heads = await mapInBatches(entries.filter(isMain), async ({ name, path }): Promise<readonly Dated[]> => {
     const head = headOf(path, query.roots);
     const sessionId = sessionIdIn(head) ?? (await sessionIdFromLog(path, query.roots));
     const file = sessionId === undefined ? undefined : statFile(path, query);
     if (sessionId === undefined) await reportUnreadable(path, query, "its first bytes contain no session id");
     if (sessionId === undefined || file === undefined) return [];
-    return [{ sessionId, path, mains: [path], startMs: startIn(head) ?? timeIn(name) ?? file.startMs }];
+    return [{ sessionId, path, startMs: startIn(head) ?? timeIn(name) ?? file.startMs }];
   });
   const mains = heads.flat();
   const known = new Set(mains.map(({ sessionId }) => folderName(sessionId)));
-  const orphans: Candidate[] = [];
+  const orphans: Dated[] = [];
   for (const { name, path, isFolder } of entries) {
     const [part] = isFolder && !known.has(name) ? await subagentsAt(path, query) : [];
     const file = part === undefined ? undefined : statFile(part.path, query);
     if (file !== undefined && file.sizeBytes > 0) {
       const main = join(chats, `session-${name.slice(0, 8)}.jsonl`);
-      orphans.push({ sessionId: name, path: main, mains: [main], startMs: file.startMs });
+      orphans.push({ sessionId: name, path: main, startMs: file.startMs });
     }
   }
   return { mains, orphans };

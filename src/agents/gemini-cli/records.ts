@@ -1,14 +1,15 @@
 // Record shapes from recordings of 0.61.0 and the source of 0.21.3 and 0.61.0, 2026-11-21; rules in README.md
-import { defined } from "../../model/defined.ts";
-import { sumKnown, withParts } from "../../model/known.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+
+import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import { sumKnown, withParts } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { textOf } from "../shared/gemini/tool-result.ts";
-import { asArray, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
-import { isContext, isProgramText } from "./program-text.ts";
-import { type ChatState, entryBase, type Fields, type MessageContext } from "./state.ts";
+import { asArray, asCount, asObject, asString, asTimeMs, type Fields } from "../shared/payload/json.ts";
+import { isContext, isProgramText } from "./adapter.ts";
+import { type ChatState, entryBase, type MessageContext } from "./state.ts";
 import { callEntries, uniqueCalls } from "./tools.ts";
 
-export interface Read {
+interface Read {
   readonly entries: readonly TranscriptEntry[];
   readonly state: ChatState;
 }

@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import type { InstallTarget } from "../../model/agent.ts";
+import type { InstallTarget } from "#core/model/installer.ts";
 
 /** The hook's name in the agent's own list of hooks, with which users can disable it. */
 export const HOOK_NAME = "openhook-otel";

@@ -1,6 +1,5 @@
-import { defined } from "../../model/defined.ts";
-
-export type Fields = Readonly<Record<string, unknown>>;
+import { defined } from "#kit/objects.ts";
+import type { Fields } from "../shared/payload/json.ts";
 
 /** State between two records. Plain JSON, stored between two drains. */
 export interface ChatState {

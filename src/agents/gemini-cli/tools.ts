@@ -1,12 +1,12 @@
-import { idInAgent, idWithoutAgent, isRandomId, repeatedCallId } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { idInAgent, idWithoutAgent, isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
+import { defined } from "#kit/objects.ts";
 import { writesOfDisplay } from "../shared/gemini/file-writes.ts";
 import { editedLines, exitCodeIn, isCancelled, outcomeOf, SHELL_TOOL } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { asArray, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
-import { entryBase, type Fields, type MessageContext } from "./state.ts";
+import { asArray, asObject, asString, asTimeMs, type Fields } from "../shared/payload/json.ts";
+import { entryBase, type MessageContext } from "./state.ts";
 
 /**
  * The tool calls of one answer, and the subagents they started. A running call has a use and no result. Two sessions can create
@@ -21,7 +21,7 @@ export function callEntries(context: MessageContext, calls: readonly unknown[]):
     const args = asObject(call["args"]);
     // The end of the call. An answer that only has calls has the same time
     const endMs = asTimeMs(call["timestamp"]) ?? context.timeMs;
-    // Without the agent, as in keys that earlier versions stored
+    // Without the agent: with the answer's id it is unique
     const localId = idWithoutAgent(callId, context.agentId);
     const use = defined<EntryOf<"tool_use">>({
       kind: "tool_use",

@@ -1,22 +1,22 @@
 // Layout from recordings of 0.61.0 and the source of 0.21.3 and 0.61.0, 2026-11-21; token rule in README.md beside this file
 import { dirname, join } from "node:path";
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
-import type { ContentUpdate } from "../../model/content.ts";
-import { defined } from "../../model/defined.ts";
-import { EntrySink } from "../../model/entry-sink.ts";
-import { putEntry } from "../../model/fact-sink.ts";
-import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
-import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import type { ContentUpdate } from "#core/model/content.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
+import { putEntry } from "#core/rules/put-facts.ts";
+import { defined } from "#kit/objects.ts";
+import { firstBytes, openRegular, readSmall } from "#kit/open.ts";
+import { asObject, asString, asTimeMs, type Fields, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";
-import { firstBytes, openRegular, readSmall } from "../shared/transcript/open.ts";
 import { type LineRules, readLines, replaceState, UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { countKind } from "../shared/transcript/unread-usage.ts";
 import { messageContent } from "./content.ts";
 import { inlineSubagentsIn, readMerged } from "./merged.ts";
 import { files, HEAD_BYTES, locate } from "./places.ts";
 import { readCheckpoint, readMessage } from "./records.ts";
-import type { ChatState, Fields } from "./state.ts";
+import type { ChatState } from "./state.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
@@ -25,14 +25,13 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
   return [join(asString(env["GEMINI_CLI_HOME"]) ?? home, ".gemini", "tmp")];
 }
 
-async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
-  if (file.path.endsWith(".json")) yield* readWhole(file, wanted);
-  else yield* readRecords(file, from, wanted);
+function read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+  return file.path.endsWith(".json") ? readWhole(file, wanted) : readRecords(file, from, wanted);
 }
 
 // --- internal ---
 
-async function* readRecords(file: TranscriptFile, from: Offset, options: ReadOptions): AsyncGenerator<TranscriptBatch> {
+function readRecords(file: TranscriptFile, from: Offset, options: ReadOptions): AsyncGenerator<TranscriptBatch> {
   let first: { readonly record: Fields; readonly timeMs: number } | undefined;
   const rules: LineRules<ChatState> = {
     kinds: KINDS,
@@ -48,15 +47,10 @@ async function* readRecords(file: TranscriptFile, from: Offset, options: ReadOpt
       return asString(record["id"]) === undefined ? undefined : record["type"];
     },
     content: (line, entries) => (entries.length === 0 ? [] : messageContent(parsedObject(line) ?? {}, entries)),
+    begin: async (_, isFresh) =>
+      isFresh && first !== undefined ? beginning(file, first.record, first.timeMs) : undefined,
   };
-  let isBegun = false;
-  for await (const { state: _, isFirst: __, isFresh, ...batch } of readLines(file, from, options, rules)) {
-    if (isFresh && !isBegun && first !== undefined) {
-      batch.entries.unshift(...(await beginning(file, first.record, first.timeMs)));
-      isBegun = true;
-    }
-    yield batch;
-  }
+  return readLines(file, from, options, rules);
 }
 
 /** Known kinds of messages, with or without entries. */

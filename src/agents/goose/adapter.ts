@@ -1,66 +1,72 @@
 // https://github.com/block/goose documentation/docs/guides/context-engineering/hooks.md, read 2026-11-21; payloads
 // recorded with 1.52.0, 2026-11-25
 
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import type { Event, NativeEventType } from "../../model/event.ts";
-import { CLAUDE_EVENTS, type ClaudeLike, claudeLikeEvents } from "../shared/payload/claude-like.ts";
-import { payloadDigest } from "../shared/payload/identity.ts";
-import { asObject, asString } from "../shared/payload/json.ts";
-import { type Marks, recogniseByMarks } from "../shared/payload/marks.ts";
+import { adapterOf } from "../shared/payload/adapter-of.ts";
+import {
+  CLAUDE_EVENTS,
+  CLAUDE_LIKE,
+  FAMILY_FIELDS,
+  FAMILY_NOT_NEEDED,
+  outcomeIn,
+  promptIn,
+  toolEnd,
+  turnError,
+} from "../shared/payload/claude-like.ts";
+import { momentKey } from "../shared/payload/identity.ts";
+import { asCode, asObject, asString } from "../shared/payload/json.ts";
+import { recogniseByMarks } from "../shared/payload/marks.ts";
 
-export const SOURCE = "goose";
-/** BeforeReadFile, AfterFileEdit and the shell events duplicate tool calls that the tool events report. */
-export const EVENTS = {
-  SessionStart: CLAUDE_EVENTS.SessionStart,
-  SessionEnd: CLAUDE_EVENTS.SessionEnd,
-  UserPromptSubmit: CLAUDE_EVENTS.UserPromptSubmit,
-  PreToolUse: CLAUDE_EVENTS.PreToolUse,
-  PostToolUse: CLAUDE_EVENTS.PostToolUse,
-  PostToolUseFailure: CLAUDE_EVENTS.PostToolUseFailure,
-  PreToolUseResult: "tool.end",
-  Stop: CLAUDE_EVENTS.Stop,
-} as const;
-
-/** `event` instead of Claude Code's `hook_event_name`, with members that only Goose has. */
-export const recognises = (payload: unknown, intake: IntakeFacts): Recognition =>
-  asString(asObject(payload)?.["event"]) === undefined ? "no" : recogniseByMarks(MARKS, payload, intake);
-
-export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
-  const p = asObject(payload);
-  const native = asString(p?.["event"]);
-  // PreToolUseResult is the only end of a refused call; an allowed call has another end
-  const isRefusal = native === "PreToolUseResult";
-  if (isRefusal && p?.["decision"] !== "deny") return [];
-  return claudeLikeEvents({ source: SOURCE, events: { ...EVENTS, ...typesIn(p) }, keyOf }, payload, intake).map(
-    (event) =>
-      isRefusal && event.type === "tool.end"
-        ? {
-            ...event,
-            data: { ...event.data, status: "error" },
-            extensions: { ...event.extensions, denied: true, status_origin: "native" },
-          }
-        : event,
-  );
-}
+export const adapter = adapterOf({
+  ...CLAUDE_LIKE,
+  source: "goose",
+  // `event` instead of Claude Code's `hook_event_name`, with members that only Goose has
+  recognises: (payload, intake) =>
+    asString(asObject(payload)?.["event"]) === undefined
+      ? "no"
+      : recogniseByMarks({ members: ["matcher_context", "working_dir"] }, payload, intake),
+  events: {
+    SessionStart: CLAUDE_EVENTS.SessionStart,
+    UserPromptSubmit: {
+      type: "prompt.submit",
+      or: ["compaction", "notice"],
+      read(p) {
+        const message = asString(p["message"]) ?? "";
+        if (COMPACT.test(message)) return { type: "compaction", extras: { trigger: asCode(p["trigger"]) } };
+        // Commands for Goose itself; the model is not asked to answer them, and no Stop follows
+        return OWN_COMMAND.test(message) ? { type: "notice" } : promptIn(p);
+      },
+    },
+    PreToolUse: CLAUDE_EVENTS.PreToolUse,
+    PostToolUse: CLAUDE_EVENTS.PostToolUse,
+    PostToolUseFailure: CLAUDE_EVENTS.PostToolUseFailure,
+    // The only end of a refused call; an allowed call has another end
+    PreToolUseResult: {
+      type: "tool.end",
+      or: ["nothing"],
+      read(p) {
+        if (p["decision"] !== "deny") return undefined;
+        const end = toolEnd(p, { ...outcomeIn(p), status: "error", origin: "native" });
+        return { ...end, extras: { ...end.extras, denied: true } };
+      },
+    },
+    Stop: {
+      type: "turn.end",
+      or: ["turn.error"],
+      // A turn that ended with an error of the provider has no answer
+      read: (p) => (asString(p["last_assistant_message"]) === undefined ? { type: "turn.error", ...turnError(p) } : {}),
+    },
+    SessionEnd: CLAUDE_EVENTS.SessionEnd,
+  },
+  // BeforeReadFile, AfterFileEdit and the shell events duplicate tool calls that the tool events report
+  notNeeded: `BeforeReadFile AfterFileEdit BeforeShellExecution AfterShellExecution ${FAMILY_NOT_NEEDED}`,
+  fields: `event matcher_context working_dir tool_call_id decision policy_evaluated blocked_by cause 
+    ${FAMILY_FIELDS}`,
+  // A payload has no time. Equal ones at one moment come from two registrations of the hook
+  keyOf: momentKey,
+});
 
 // --- internal ---
-
-const MARKS: Marks = { members: ["matcher_context", "working_dir"] };
-
-/** The types of events that depend on other members of the payload. */
-function typesIn(p: Readonly<Record<string, unknown>> | undefined): Readonly<Record<string, NativeEventType>> {
-  return {
-    // A turn that ended with an error of the provider has no answer
-    ...(asString(p?.["last_assistant_message"]) === undefined && { Stop: "turn.error" }),
-    // Commands for Goose itself; the model is not asked to answer them, and no Stop follows
-    ...(OWN_COMMAND.test(asString(p?.["message"]) ?? "") && { UserPromptSubmit: "notice" }),
-    ...(COMPACT.test(asString(p?.["message"]) ?? "") && { UserPromptSubmit: "compaction" }),
-  };
-}
 
 // crates/goose/src/agents/execute_commands.rs, read 2026-11-27; `/goal` with a text starts a turn
 const COMPACT = /^\s*(?:\/(?:compact|summarize)\b|Please compact this conversation\s*$)/;
 const OWN_COMMAND = /^\s*\/(?:(?:prompts|skills|doctor)(?: |\s*$)|(?:goal|grind)(?: +(?:off|clear|none))?\s*$)/;
-
-/** A payload has no time. Equal ones at one moment come from two registrations of the hook. */
-const keyOf: NonNullable<ClaudeLike["keyOf"]> = (payload, { timeMs }) => `${timeMs}:${payloadDigest(payload)}`;

@@ -1,18 +1,15 @@
-import type { Agent } from "../../model/agent.ts";
-import { emitsOf } from "../shared/payload/claude-like.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
-import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
-import { KNOWN } from "./known.ts";
-import { EDITORS } from "./names.ts";
-import { GOOSE_NAMES } from "./own-names.ts";
+import { adapter } from "./adapter.ts";
+import { EDITORS, GOOSE_NAMES } from "./own-names.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Goose",
   otherNames: ["block"],
   docs: "https://block.github.io/goose/docs/guides/context-engineering/hooks",
-  emits: ["file.write", ...emitsOf(EVENTS), "turn.error", "compaction", "notice"],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   writesAfterTools: true,
   hooksRunIn: "likely",
@@ -27,12 +24,9 @@ export default {
     eventIds: "arrival",
   },
   own: GOOSE_NAMES,
-  known: KNOWN,
   environment: ["XDG_DATA_HOME", "GOOSE_PATH_ROOT"],
-  recognises,
   toContent: hookContent,
   toFileWrites: writesOfTools(EDITORS),
-  toEvents,
   sessionsBelow: [".local/share/goose", "AppData/Roaming/Block/goose"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

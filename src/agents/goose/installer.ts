@@ -1,15 +1,18 @@
 // documentation/docs/guides/context-engineering/hooks.md of github.com/block/goose, read 2026-11-21; tried with 1.52.0
 
 import { isAbsolute, join } from "node:path";
-import type { HookCommand, Installer, InstallTarget, SettingsText } from "../../model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Installer, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { newDocument } from "../shared/settings/jsonc.ts";
 import {
   addRegistrations,
   type Registration,
   registeredEvents,
+  registrationsOf,
   removeRegistrations,
 } from "../shared/settings/settings.ts";
+import { adapter } from "./adapter.ts";
 
 /** A plugin: a folder with a description and the hooks. Both files are ours, but hooks that users add to it are kept. */
 export default {
@@ -56,24 +59,15 @@ const TIMEOUT_S = 5;
 /**
  * Not registered: events that report a tool call under another name (BeforeReadFile, AfterFileEdit, Before- and
  * AfterShellExecution). Only PreToolUseResult reports a call that another plugin denied.
+ *
+ * Without a matcher: `*` is no regular expression, and Goose would drop the rule.
  */
-const DRAINS = {
-  SessionStart: "if-waiting",
-  UserPromptSubmit: "no",
-  PreToolUse: "no",
-  PreToolUseResult: "no",
-  PostToolUse: "no",
-  PostToolUseFailure: "no",
-  Stop: "yes",
-  SessionEnd: "yes",
-} as const satisfies Readonly<Record<string, Parameters<HookCommand>[0]["drain"]>>;
-
-/** Without a matcher: `*` is no regular expression, and Goose would drop the rule. */
 const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  Object.entries(DRAINS).map(([event, drain]) => ({
-    event,
-    entry: { type: "command", command: command({ source: "goose", drain }), timeout: TIMEOUT_S },
-  }));
+  registrationsOf(
+    adapter,
+    (options) => command({ ...options, shell: "sh" }),
+    (line) => ({ type: "command", command: line, timeout: TIMEOUT_S }),
+  );
 
 function configFolder({ home, env }: InstallTarget): string {
   const moved = env["XDG_CONFIG_HOME"];

@@ -1,5 +1,6 @@
-import type { OwnNames } from "../../model/agent.ts";
+import type { OwnNames } from "#core/model/agent.ts";
 import { words } from "../shared/names/own-names.ts";
+import type { Editors } from "../shared/payload/tool-writes.ts";
 
 /** The agent's built-in tools and subagents. */
 export const GOOSE_NAMES: OwnNames = {
@@ -9,3 +10,6 @@ export const GOOSE_NAMES: OwnNames = {
     search_memories shell todo__write todo_write tree web_scrape write`),
   agentTypes: words("delegate"),
 };
+
+/** The tools that change files. */
+export const EDITORS: Editors = { write: "whole", edit: "part" };

@@ -1,4 +1,4 @@
-import { parsedJson } from "../shared/payload/json.ts";
+import { asString, parsedJson } from "../shared/payload/json.ts";
 import { sessionTree, type TreeSession } from "../shared/transcript/session-tree.ts";
 import {
   columnsOf,
@@ -10,7 +10,7 @@ import {
   type View,
 } from "../shared/transcript/sqlite.ts";
 import { type UnknownRecord, unknownIn } from "../shared/transcript/unread-usage.ts";
-import { EDITORS } from "./names.ts";
+import { EDITORS } from "./own-names.ts";
 
 /** One session of the database. */
 export interface SessionRow extends TreeSession {
@@ -99,7 +99,7 @@ export const ledgerRows = (db: View, sessionId: string): readonly LedgerRow[] | 
     ? db.all(SELECT_LEDGER, sessionId).map((row) => ({
         id: Number(row["id"]),
         createdMs: secondsOf(row["created_timestamp"]),
-        model: textOf(row["model"]),
+        model: asString(row["model"]),
         isCompaction: row["is_compaction"] === 1,
         ...figuresOf(row),
       }))
@@ -114,7 +114,7 @@ export const callRows = (db: View, sessionId: string): readonly { readonly callI
       sessionId,
     )
     .flatMap((row) => {
-      const callId = textOf(row["call_id"]);
+      const callId = asString(row["call_id"]);
       return callId === undefined ? [] : [{ callId, rowId: String(row["row_id"]) }];
     });
 
@@ -126,7 +126,7 @@ export function callThatStarted(db: View, parentId: string, childId: string): st
     parentId,
     childId,
   );
-  return textOf(row?.["call_id"]);
+  return asString(row?.["call_id"]);
 }
 
 /** The texts of a session's messages: what the user or the model wrote, arguments and results. */
@@ -143,7 +143,7 @@ export const contentRows = (db: View, sessionId: string): readonly Row[] =>
 
 function toSession(row: Row): SessionRow {
   const [parentId, directory, provider] = ["parent_session_id", "working_dir", "provider_name"].map((name) =>
-    textOf(row[name]),
+    asString(row[name]),
   );
   return {
     id: String(row["id"]),
@@ -221,7 +221,7 @@ function toMessage(db: View, row: Row): MessageRow {
   const role = String(row["role"]);
   const createdMs = secondsOf(row["created_timestamp"]);
   const parts = db.all(SELECT_PARTS, role === "user" ? 1 : 0, Number(row["place"]));
-  const [provider, requestedModel] = [textOf(row["provider"]), textOf(row["requested_model"])];
+  const [provider, requestedModel] = [asString(row["provider"]), asString(row["requested_model"])];
   const elapsedMs = numberOf(row["elapsed_ms"]);
   return {
     id: String(row["id"]),
@@ -242,16 +242,16 @@ function toMessage(db: View, row: Row): MessageRow {
 }
 
 const toPart = (row: Row): PartRow => ({
-  type: textOf(row["type"]),
-  text: textOf(row["text"]),
-  callId: textOf(row["call_id"]),
-  name: textOf(row["name"]),
-  command: textOf(row["command"]),
-  edit: parsedJson(textOf(row["edit"])),
+  type: asString(row["type"]),
+  text: asString(row["text"]),
+  callId: asString(row["call_id"]),
+  name: asString(row["name"]),
+  command: asString(row["command"]),
+  edit: parsedJson(asString(row["edit"])),
   isFailed: row["status"] === "error" || row["is_error"] === 1,
-  error: textOf(row["error"]),
+  error: asString(row["error"]),
   exitCode: Number.isSafeInteger(row["exit_code"]) ? Number(row["exit_code"]) : undefined,
-  spawned: textOf(row["spawned"]),
+  spawned: asString(row["spawned"]),
 });
 
 const figuresOf = (row: Row): Figures => ({
@@ -260,9 +260,6 @@ const figuresOf = (row: Row): Figures => ({
   cacheRead: numberOf(row["cache_read"]),
   cacheWrite: numberOf(row["cache_write"]),
 });
-
-const textOf = (value: Value | undefined): string | undefined =>
-  typeof value === "string" && value !== "" ? value : undefined;
 
 const numberOf = (value: Value | undefined): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;

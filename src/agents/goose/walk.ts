@@ -1,16 +1,16 @@
-import { isSequenceNumber } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import { lostCallKey } from "../../model/lost-calls.ts";
-import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
+import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "#core/model/transcript.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
+import { lostCallKey } from "#core/rules/calls.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { callsOf, type LedgerCall, responseIdOf } from "./ledger.ts";
-import { EDITORS } from "./names.ts";
+import { EDITORS } from "./own-names.ts";
 import type { Figures, LedgerRow, MessageRow, PartRow } from "./rows.ts";
 
 /** The session being processed. */
-export interface WalkSession {
+interface WalkSession {
   readonly provider?: string | undefined;
   /** Set for a subagent's session: the session itself. */
   readonly agentId?: string | undefined;

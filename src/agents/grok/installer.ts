@@ -1,26 +1,24 @@
 // The guide that 1.0.41 unpacks (10-hooks.md), read 2026-11-26; what was tried: README.md beside this file
 
 import { join, resolve } from "node:path";
-import type { Finding, HookCommand, InstallTarget } from "../../model/agent.ts";
+import type { Finding, InstallTarget } from "#core/model/installer.ts";
+import { readSettingsText } from "#kit/open.ts";
 import { detectBy } from "../shared/settings/detect.ts";
-import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
-import { oneFile } from "../shared/settings/one-file.ts";
-import {
-  addRegistrations,
-  type Registration,
-  registeredEvents,
-  removeRegistrations,
-} from "../shared/settings/settings.ts";
-import { readSettingsText } from "../shared/transcript/open.ts";
+import { settingsHooks } from "../shared/settings/settings-hooks.ts";
+import { adapter } from "./adapter.ts";
 
 /** A file of our own: Grok reads all JSON files in the folder. */
-export default oneFile({
-  scopes: ["user", "project"],
+export default settingsHooks({
+  // Grok skips names that it does not know. Not registered: compactions and notifications, which a trace does not need
+  adapter,
   path: (scope, target) =>
     join(scope === "user" ? homeOf(target) : join(target.project, ".grok"), "hooks", "openhook-otel.json"),
-  add: (text, { command }) => addRegistrations(text, registrationsFor(command)),
-  remove: removeRegistrations,
-  registered: registeredEvents,
+  // Without a matcher a hook runs for every tool and every reason
+  entry: (line, { type }) => ({
+    type: "command",
+    command: line,
+    timeout: type === "session.end" ? END_TIMEOUT_S : TIMEOUT_S,
+  }),
   async check(files, target) {
     const isProject = files.some(({ path }) => path.startsWith(join(target.project, ".grok")));
     const trusted = (await readSettingsText(join(homeOf(target), "trusted_folders.toml"))) ?? "";
@@ -44,27 +42,3 @@ const UNTRUSTED: Finding = {
 // The hook takes 3 ms. Some events have a default of 600 s, too long if a hook hangs; SessionEnd has 1.5 s, too short on a busy machine
 const TIMEOUT_S = 5;
 const END_TIMEOUT_S = 10;
-
-/** Grok skips names that it does not know. Not registered: compactions and notifications, which a trace does not need. */
-const EVENTS: readonly HookEvent[] = [
-  { event: "SessionStart", drain: "if-waiting" },
-  { event: "UserPromptSubmit", drain: "no" },
-  { event: "PreToolUse", drain: "no" },
-  { event: "PostToolUse", drain: "no" },
-  { event: "PostToolUseFailure", drain: "no" },
-  { event: "PermissionDenied", drain: "no" },
-  { event: "Stop", drain: "yes" },
-  { event: "StopFailure", drain: "yes" },
-  { event: "StopCancelled", drain: "yes" },
-  { event: "SubagentStart", drain: "no" },
-  { event: "SubagentStop", drain: "no" },
-  { event: "SessionEnd", drain: "yes" },
-];
-
-/** Without a matcher a hook runs for every tool and every reason. */
-const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  registrationsOf("grok", EVENTS, command, (line, { event }) => ({
-    type: "command",
-    command: line,
-    timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
-  }));

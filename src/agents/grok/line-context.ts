@@ -1,6 +1,7 @@
-import { isRandomId, repeatedCallId } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { FactBase, FactSink } from "../../model/fact-sink.ts";
+import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
+import { isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
+import { defined } from "#kit/objects.ts";
+import type { Fields } from "../shared/payload/json.ts";
 
 /** State between two lines of a file. Plain JSON, stored between two drains. */
 export interface LineState {
@@ -26,7 +27,7 @@ export interface LineState {
   copied?: { readonly from: string; readonly isSkipped: boolean } | undefined;
 }
 
-export interface Turn {
+interface Turn {
   readonly id: string;
   readonly startMs: number;
   readonly model?: string | undefined;
@@ -36,7 +37,7 @@ export interface Turn {
   readonly hasRecord?: true | undefined;
 }
 
-export interface WaitingPrompt {
+interface WaitingPrompt {
   readonly timeMs: number;
   readonly length?: number | undefined;
   readonly isMachine: boolean;
@@ -44,7 +45,7 @@ export interface WaitingPrompt {
   readonly key: string;
 }
 
-export interface OpenCall {
+interface OpenCall {
   readonly given: string;
   readonly callId: string;
   readonly turnId?: string | undefined;
@@ -52,8 +53,6 @@ export interface OpenCall {
   /** Set for a call that starts a subagent. */
   readonly description?: string | undefined;
 }
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 /** The file that a line is in. */
 export interface FileContext {

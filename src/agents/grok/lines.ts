@@ -1,4 +1,4 @@
-import type { FactSink } from "../../model/fact-sink.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { asCode, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
@@ -49,7 +49,7 @@ export const KINDS: readonly string[] =
   pending_interaction interaction_resolved plan_kept plan_cleared plan_executing`.split(/\s+/);
 
 /** Whether two lines belong to one prompt; `undefined` for lines without an index. */
-export const promptIndexOf = (update: Readonly<Record<string, unknown>>): number | undefined =>
+const promptIndexOf = (update: Readonly<Record<string, unknown>>): number | undefined =>
   asCount(asObject(update["_meta"])?.["promptIndex"]);
 
 /** The open call that starts a subagent. With several candidates, the calls' results show which one it was. */

@@ -1,17 +1,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "#core/model/transcript-reader.ts";
+import { readSmallSync } from "#kit/open.ts";
 import { asString, parsedObject } from "../shared/payload/json.ts";
-import { readSmallSync } from "../shared/transcript/open.ts";
-import {
-  type Dated,
-  entriesIn,
-  foldersBelow,
-  located,
-  namesIn,
-  oldestFirst,
-  statFile,
-} from "../shared/transcript/past.ts";
+import { type Dated, entriesIn, inOrder, namesIn, projectsBelow, statFile } from "../shared/transcript/past.ts";
 
 // sessions/<encoded working directory>/<session id>/updates.jsonl. A subagent's session is a folder of the same kind; its parent's
 // folder has subagents/<its id>/meta.json.
@@ -35,25 +27,22 @@ export function roots(home: string, env: Readonly<Record<string, string | undefi
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Dated>();
   const children = new Set<string>();
-  for (const root of await foldersBelow(query, [SESSIONS, join(".grok", SESSIONS)])) {
-    for (const project of await entriesIn(root, query)) {
-      if (!project.isFolder) continue;
-      for (const { name, path, isFolder } of await entriesIn(project.path, query)) {
-        if (!isFolder || !isSessionId(name)) continue;
-        const below = await namesIn(join(path, SUBAGENTS), query);
-        for (const child of below) children.add(child);
-        const file = join(path, UPDATES_FILE);
-        const found = statFile(file, query);
-        // Subagents of a deleted session can still exist
-        const first = below.flatMap((child) => statFile(join(project.path, child, UPDATES_FILE), query) ?? [])[0];
-        const startMs = found?.startMs ?? first?.startMs;
-        if ((found?.sizeBytes ?? first?.sizeBytes ?? 0) === 0 || startMs === undefined || sessions.has(name)) continue;
-        sessions.set(name, { sessionId: name, path: file, startMs });
-      }
+  for (const project of await projectsBelow(query, [SESSIONS, join(".grok", SESSIONS)])) {
+    for (const { name, path, isFolder } of await entriesIn(project.path, query)) {
+      if (!isFolder || !isSessionId(name)) continue;
+      const below = await namesIn(join(path, SUBAGENTS), query);
+      for (const child of below) children.add(child);
+      const file = join(path, UPDATES_FILE);
+      const found = statFile(file, query);
+      // Subagents of a deleted session can still exist
+      const first = below.flatMap((child) => statFile(join(project.path, child, UPDATES_FILE), query) ?? [])[0];
+      const startMs = found?.startMs ?? first?.startMs;
+      if ((found?.sizeBytes ?? first?.sizeBytes ?? 0) === 0 || startMs === undefined || sessions.has(name)) continue;
+      sessions.set(name, { sessionId: name, path: file, startMs });
     }
   }
-  for (const session of oldestFirst(sessions.values()))
-    if (!children.has(session.sessionId)) yield located(session, query);
+  for (const child of children) sessions.delete(child);
+  yield* inOrder(sessions.values(), query);
 }
 
 /** The session's file, then one for each of its subagents, at any depth. */
@@ -114,7 +103,7 @@ export function summaryIn(folder: string, roots: readonly string[] | undefined) 
 }
 
 /** True for a plain folder name: no separators, no leading dot. */
-export const isSessionId = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(name);
+const isSessionId = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(name);
 
 /** Whether a file is what a parent knows of a subagent. */
 export const isMeta = ({ path }: TranscriptFile): boolean => basename(path) === META_FILE;

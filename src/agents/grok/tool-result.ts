@@ -1,8 +1,8 @@
-import { asArray, asCount, asExitCode, asObject, asString } from "../shared/payload/json.ts";
+import { asArray, asCount, asExitCode, asObject, asString, type Fields } from "../shared/payload/json.ts";
 import { lineCount } from "../shared/payload/patches.ts";
 
 /** What a tool's result shows: hooks (`toolResult`) and session files (`rawOutput`) have the same object. */
-export interface GrokResult {
+interface GrokResult {
   readonly status: "success" | "error";
   readonly exitCode?: number;
   readonly errorType?: string;
@@ -51,8 +51,6 @@ const FAILURES: ReadonlySet<string> = new Set([
   "EmptyPatch",
   "TaskNotFound",
 ]);
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const isMcpError = (result: Fields | undefined): boolean =>
   result?.["type"] === "MCP" && (result["is_error"] === true || result["isError"] === true);

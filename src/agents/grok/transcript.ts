@@ -1,15 +1,19 @@
 // Files of 1.0.41, recorded 2026-11-25; token rules in README.md beside this file
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import { type FactSink, putEntry } from "../../model/fact-sink.ts";
-import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
-import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
+import type { Content, ContentUpdate } from "#core/model/content.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { pendingKey } from "#core/rules/keys.ts";
+import { putEntry } from "#core/rules/put-facts.ts";
+import { defined } from "#kit/objects.ts";
+import { readSmallSync } from "#kit/open.ts";
+import { contentOf, plainText } from "../shared/payload/content.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
-import { readSmallSync } from "../shared/transcript/open.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
-import { lineContent } from "./content.ts";
+import { shownResult } from "./adapter.ts";
 import type { FileContext, LineState } from "./line-context.ts";
 import { KINDS, readLine, spawningCall } from "./lines.ts";
 import {
@@ -36,8 +40,7 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
     yield { entries: await killedEntries(file), next: { bytes: 0, memo: {} }, unreadable: 0 };
     return;
   }
-  for await (const { state: _, isFirst: __, isFresh: ___, ...batch } of readLines(file, from, options, rulesOf(file)))
-    yield batch;
+  yield* readLines(file, from, options, rulesOf(file));
 }
 
 // --- internal ---
@@ -81,7 +84,7 @@ function putSession({ folder, sessionId, roots }: FileContext, state: LineState,
       cwd,
       gitBranch,
       branches: "once",
-    } as EntryOf<"session">),
+    }),
   );
 }
 
@@ -99,7 +102,7 @@ async function killedEntries({ path, agentId, roots }: TranscriptFile): Promise<
     path: join(folder, UPDATES_FILE),
     agentId: isSubagent(folder, roots) ? basename(folder) : undefined,
     roots,
-  } as TranscriptFile);
+  });
   const open = existsSync(parent.path) ? await openCallsAt(parent, startedMs) : [];
   const own = { ...parent, path: join(dirname(folder), agentId, UPDATES_FILE), agentId };
   // Only a later process says that it was cancelled
@@ -113,7 +116,7 @@ async function killedEntries({ path, agentId, roots }: TranscriptFile): Promise<
       agentType: asString(meta?.["subagent_type"]),
       parentCallId: spawningCall(open, asString(meta?.["description"])),
       parentAgentId: parent.agentId,
-    } as EntryOf<"subagent">),
+    }),
     ...left.map(
       ({ callId, timeMs }): EntryOf<"tool_result"> => ({
         kind: "tool_result",
@@ -149,4 +152,39 @@ function parentEntry({ path, roots }: TranscriptFile): readonly EntryOf<"session
   const parentSessionId = parentOf([rootOfFile(path)], childId);
   if (parentSessionId === undefined) return [];
   return [{ kind: "session", key: `session:${childId}`, timeMs, parentSessionId }];
+}
+
+/** The content of a line, for the facts that were read from it. Answers are in the hooks. */
+function lineContent(
+  line: Buffer,
+  entries: readonly TranscriptEntry[],
+  { prompt, turn }: LineState,
+): readonly ContentUpdate[] {
+  const isPrompt = line.includes('"user_message_chunk"');
+  if (!isPrompt && !entries.some(({ kind }) => KINDS_WITH_CONTENT.has(kind))) return [];
+  const update = asObject(asObject(parsedObject(line)?.["params"])?.["update"]);
+  const isWaiting = isPrompt && prompt !== undefined && !entries.some(({ kind }) => kind === "prompt");
+  const text = plainText(update?.["content"]);
+  if (isWaiting) return contentOf(pendingKey(prompt.key), "prompt", text);
+  return entries.flatMap((entry): readonly ContentUpdate[] => {
+    switch (entry.kind) {
+      case "prompt":
+        if (isPrompt) return contentOf(entry.key, "prompt", text);
+        // A later line named the prompt's id
+        return turn?.claims === undefined ? [] : [{ fact: entry.key, claims: pendingKey(turn.claims) }];
+      case "tool_use":
+        return contentOf(entry.key, "arguments", update?.["rawInput"]);
+      case "tool_result":
+        return resultContent(entry.key, update);
+      default:
+        return [];
+    }
+  });
+}
+
+const KINDS_WITH_CONTENT: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result"]);
+
+function resultContent(key: string, update: Readonly<Record<string, unknown>> | undefined): readonly Content[] {
+  const shown = shownResult(update?.["rawOutput"]);
+  return contentOf(key, "result", asString(shown) ?? plainText(update?.["content"]) ?? shown);
 }

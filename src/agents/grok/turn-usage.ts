@@ -1,13 +1,13 @@
 import { join } from "node:path";
-import { defined } from "../../model/defined.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
-import type { Writable } from "../../model/writable.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import type { Writable } from "#kit/objects.ts";
+import { defined } from "#kit/objects.ts";
+import { readSmallSync } from "#kit/open.ts";
 import { asArray, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
-import { readSmallSync } from "../shared/transcript/open.ts";
 import { foldersOf } from "./places.ts";
 
 /** Usage by model, with the number of calls that it is of. */
-export type ModelUsage = Readonly<Record<string, CallsUsage>>;
+type ModelUsage = Readonly<Record<string, CallsUsage>>;
 
 /** A turn's usage by model. Input includes cache reads and writes, output includes reasoning. */
 export function usageIn(usage: unknown): ModelUsage {
@@ -73,7 +73,7 @@ function callsUsageIn(usage: unknown): CallsUsage | undefined {
     cacheRead: asCount(u?.["cachedReadTokens"]),
     cacheWrite: asCount(u?.["cacheCreationTokens"]),
     reasoning: asCount(u?.["reasoningTokens"]),
-  } as TokenUsage);
+  });
   return Object.keys(tokens).length === 0 ? undefined : withCalls(tokens, asCount(u?.["modelCalls"]));
 }
 

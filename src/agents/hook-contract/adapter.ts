@@ -1,24 +1,46 @@
-// The contracts' fields: README.md beside this file
+// The contracts' fields: README.md beside this file. Only payloads like Claude Code's fit a table: those of both contracts do not name
+// their event, and one form can be the start or the end of a call.
 
 import { basename } from "node:path/posix";
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { Event, Extras, NativeEventType } from "../../model/event.ts";
+import type { PayloadFacts, Recognition } from "#core/model/agent.ts";
+import type { Content } from "#core/model/content.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
-import { absolutePath, CLAUDE_EVENTS, claudeLikeEvents, emitsOf, typeOf } from "../shared/payload/claude-like.ts";
-import { arrivalKey } from "../shared/payload/derived-ids.ts";
+import { adapterOf } from "../shared/payload/adapter-of.ts";
+import { CLAUDE_EVENTS, CLAUDE_LIKE, FAMILY_FIELDS, FAMILY_NOT_NEEDED } from "../shared/payload/claude-like.ts";
+import { contentOfEvents } from "../shared/payload/content.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { asObject, asString } from "../shared/payload/json.ts";
-import { eventOf, type PayloadEvent, type PayloadSession, sessionOf } from "../shared/payload/payload-event.ts";
+import { arrivalKey } from "../shared/payload/identity.ts";
+import { asObject, asString, type Fields } from "../shared/payload/json.ts";
+import {
+  absolutePath,
+  eventOf,
+  type PayloadEvent,
+  type PayloadSession,
+  sessionOf,
+} from "../shared/payload/payload-event.ts";
 
-export const SOURCE = "hook-contract";
+const SOURCE = "hook-contract";
+
+/** Payloads like Claude Code's contain their event and session. */
+const claudeLike = adapterOf({
+  ...CLAUDE_LIKE,
+  source: SOURCE,
+  recognises,
+  events: CLAUDE_EVENTS,
+  notNeeded: `BeforeTool AfterTool BeforeShellExecution AfterFileEdit ${FAMILY_NOT_NEEDED}`,
+  fields: `agent task result transcript tool_outputs ${FAMILY_FIELDS}`,
+  nameIn: ["hook_event_name"],
+});
 
 /** Names of both contracts in both spellings; a subagent is reported as a call of the tool `agent:<name>`. */
-export const EVENTS = {
-  SessionStart: "session.start",
-  SessionEnd: "session.end",
+const EVENTS = {
   BeforeSubmitPrompt: "prompt.submit",
   UserPromptSubmit: "prompt.submit",
+  SessionStart: "session.start",
+  SessionEnd: "session.end",
   PreToolUse: "tool.start",
   PostToolUse: "tool.end",
   SubagentStart: "tool.start",
@@ -27,30 +49,50 @@ export const EVENTS = {
   PreCompact: "compaction",
 } as const satisfies Readonly<Record<string, NativeEventType>>;
 
-export const EMITS = [...new Set([...emitsOf(EVENTS), ...emitsOf(CLAUDE_EVENTS)])];
+export const adapter = {
+  ...claudeLike,
+  emits: [...new Set([...Object.values(EVENTS), ...claudeLike.emits])],
+  known: {
+    ...claudeLike.known,
+    events: [...new Set([...Object.keys(EVENTS), ...claudeLike.known.events])],
+  },
+  toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+    const p = asObject(payload);
+    if (p === undefined) return [];
+    if (asString(p["hook_event_name"]) !== undefined) return claudeLike.toEvents(payload, intake);
+    const event = envelopeOf(p, intake) ?? lifecycleOf(p, intake);
+    return event === undefined ? [] : [eventOf(event, intake)];
+  },
+};
+
+/** Content of either contract's payload; a subagent's task and result belong to its call. */
+export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
+  const p = asObject(payload) ?? {};
+  const input = asObject(p["tool_input"]);
+  return contentOfEvents(events, {
+    prompt: p["prompt"] ?? input?.["prompt"],
+    arguments: p["tool_input"] ?? (p["task"] === undefined ? undefined : { task: p["task"] }),
+    result: p["tool_response"] ?? p["tool_output"] ?? p["result"] ?? p["error"],
+    answer: p["last_assistant_message"],
+  });
+}
+
+// --- internal ---
 
 /** These payloads do not name their agent. The command line does; without it, the exact set of fields decides. */
-export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
+function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   if (p === undefined || FOREIGN.some((name) => p[name] !== undefined)) return "no";
   if (p["hook_event_name"] === undefined && shapeOf(p) !== undefined) return "likely";
   return intake.source === SOURCE ? "possible" : "no";
 }
 
-export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
-  const p = asObject(payload);
-  if (p === undefined) return [];
-  // Payloads like Claude Code's contain their event and session
-  if (asString(p["hook_event_name"]) !== undefined) {
-    return claudeLikeEvents({ source: SOURCE, events: CLAUDE_EVENTS }, payload, intake);
-  }
-  const event = envelopeOf(p, intake) ?? lifecycleOf(p, intake);
-  return event === undefined ? [] : [eventOf(event, intake)];
-}
+/** The type of a name in any spelling. */
+const typeOf = (name: string): NativeEventType | undefined => TYPES.get(name.toLowerCase());
 
-// --- internal ---
-
-type Fields = Readonly<Record<string, unknown>>;
+const TYPES: ReadonlyMap<string, NativeEventType> = new Map(
+  Object.entries(EVENTS).map(([name, type]) => [name.toLowerCase(), type]),
+);
 
 /** Fields of payloads that name their own agent. */
 const FOREIGN = ["cursor_version", "openhook", "clineVersion", "agent_action_name", "sessionId"];
@@ -75,7 +117,7 @@ function envelopeOf(p: Fields, intake: IntakeFacts): PayloadEvent | undefined {
   const input = asObject(p["tool_input"]) ?? {};
   const transcriptPath = absolutePath(input["transcript_path"], intake);
   const cwd = asString(input["cwd"]);
-  const lifecycle = LIFECYCLE.has(name.toLowerCase()) ? typeOf(EVENTS, name) : undefined;
+  const lifecycle = LIFECYCLE.has(name.toLowerCase()) ? typeOf(name) : undefined;
   if (lifecycle !== undefined) {
     return {
       ...common(name, intake),
@@ -86,7 +128,7 @@ function envelopeOf(p: Fields, intake: IntakeFacts): PayloadEvent | undefined {
       extras: defined<Extras>({ transcript_path: transcriptPath }),
     };
   }
-  const phase = intake.event === undefined ? undefined : typeOf(EVENTS, intake.event);
+  const phase = intake.event === undefined ? undefined : typeOf(intake.event);
   const tool = {
     ...common(intake.event ?? "unknown", intake),
     session: sessionOf(SOURCE, intake, { payload: input["session_id"] }),
@@ -119,7 +161,7 @@ const UNPAIRED = "unpaired";
 /** Fields without an event name. The name is on the command line; otherwise the fields decide, and an empty object has no event. */
 function lifecycleOf(p: Fields, intake: IntakeFacts): PayloadEvent | undefined {
   const native = intake.event ?? nameByFields(p);
-  const type = native === undefined ? undefined : typeOf(EVENTS, native);
+  const type = native === undefined ? undefined : typeOf(native);
   if (native === undefined || type === undefined) return undefined;
   const base = { ...common(native, intake), session: sessionOf(SOURCE, intake, { payload: p["session_id"] }) };
   const agent = asString(p["agent"]);

@@ -1,16 +1,25 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { CLAUDE_NAMES } from "../shared/names/own-names.ts";
-import { EMITS, recognises, SOURCE, toEvents } from "./adapter.ts";
-import { toContent } from "./content.ts";
-import { KNOWN } from "./known.ts";
-import { REPLIES } from "./replies.ts";
+import { adapter, toContent } from "./adapter.ts";
+
+/**
+ * The replies that these programs expect, by event. Both contracts have UserPromptSubmit, but only one expects a decision for it;
+ * `{}` is neutral in both. For all other events the reply decides whether the agent may continue.
+ */
+const REPLIES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ["sessionStart", "sessionEnd", "stop", "preCompact", "userPromptSubmit", "subagentStart", "subagentStop"]
+      .flatMap((name) => [name, name.charAt(0).toUpperCase() + name.slice(1)])
+      .map((name) => [name, "{}"]),
+  ),
+  "*": '{"decision":"allow"}',
+};
 
 /** Programs that follow one of the two public hook contracts. */
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Any program with a common hook contract",
   docs: "src/agents/hook-contract/README.md",
-  emits: EMITS,
   // Only one of the contracts has a session end
   endsSilently: true,
   tokens: "none",
@@ -22,9 +31,6 @@ export default {
     eventIds: "arrival",
   },
   own: CLAUDE_NAMES,
-  known: KNOWN,
   replies: REPLIES,
-  recognises,
   toContent,
-  toEvents,
 } satisfies Agent;

@@ -1,31 +1,16 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
-import { recognises, SOURCE, toEvents } from "./adapter.ts";
-import { KNOWN } from "./known.ts";
+import { adapter } from "./adapter.ts";
 import { EDITORS } from "./names.ts";
-import { KIMI_NAMES } from "./own-names.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Kimi Code",
   otherNames: ["moonshot"],
   docs: "https://moonshotai.github.io/kimi-code/en/customization/hooks",
-  emits: [
-    "file.write",
-    "session.start",
-    "prompt.submit",
-    "tool.start",
-    "tool.end",
-    "session.end",
-    "turn.end",
-    "turn.error",
-    "subagent.start",
-    "subagent.end",
-    "compaction",
-    "permission",
-    "notice",
-  ],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   // Only sessions in a terminal end with an event
   endsSilently: true,
@@ -38,13 +23,16 @@ export default {
     callIds: "native",
     eventIds: "arrival",
   },
-  own: KIMI_NAMES,
-  known: KNOWN,
+  own: {
+    tools: words(`
+      Agent AgentSwarm AskUserQuestion Bash CreateGoal CronCreate CronDelete CronList Edit EnterPlanMode ExitPlanMode FetchURL
+      GetGoal Glob Grep NotifyUser Read ReadMediaFile SetGoalBudget Skill TaskList TaskOutput TaskStop TodoList TowerInit
+      TowerStatus TowerTeardown UpdateGoal WaitFor WebSearch Write`),
+    agentTypes: words("agent coder explore plan"),
+  },
   environment: ["KIMI_CODE_HOME"],
-  recognises,
   toContent: hookContent,
   toFileWrites: writesOfTools(EDITORS),
-  toEvents,
   sessionsBelow: [".kimi-code"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

@@ -1,12 +1,12 @@
 // https://moonshotai.github.io/kimi-code/en/customization/hooks and the program 2.1.0, read 2026-11-26
 
 import { join, resolve } from "node:path";
-import type { Finding, HookCommand, InstallTarget, SettingsText } from "../../model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import { addHooks, readableHooks, removeHooks, type WantedTomlHook } from "../shared/settings/toml-hooks.ts";
-import { SOURCE } from "./adapter.ts";
-import { KNOWN } from "./known.ts";
+import { adapter } from "./adapter.ts";
 
 export default oneFile({
   // It reads no settings of a project
@@ -26,33 +26,20 @@ function folderOf({ home, project, env }: InstallTarget): string {
   return moved === undefined || moved === "" ? join(home, ".kimi-code") : resolve(project, moved);
 }
 
-interface EventToRegister {
-  readonly event: string;
-  readonly drain: "yes" | "if-waiting" | "no";
-}
-
 /**
  * One unknown name switches all hooks off, so only names of the documentation are used.
  *
  * Not registered: TurnStarted, TaskStarted, UserPromptQueued and SessionHeartbeat, which are in no documentation; SubagentStart,
  * PostCompact, Notification and the permission events, which have no more facts than the session's files.
+ *
+ * What a hook prints on a prompt reaches the model, so ours have no reply.
  */
-const EVENTS: readonly EventToRegister[] = [
-  { event: "SessionStart", drain: "if-waiting" },
-  { event: "UserPromptSubmit", drain: "no" },
-  { event: "PreToolUse", drain: "no" },
-  { event: "PostToolUse", drain: "no" },
-  { event: "PostToolUseFailure", drain: "no" },
-  { event: "SubagentStop", drain: "no" },
-  { event: "Stop", drain: "yes" },
-  { event: "StopFailure", drain: "yes" },
-  { event: "Interrupt", drain: "yes" },
-  { event: "SessionEnd", drain: "yes" },
-];
-
-/** What a hook prints on a prompt reaches the model, so ours have no reply. */
 const hooksFor = (command: HookCommand): readonly WantedTomlHook[] =>
-  EVENTS.map(({ event, drain }) => ({ event, command: command({ source: SOURCE, drain }), timeout: TIMEOUT_S }));
+  adapter.hooks.map(({ event, drain }) => ({
+    event,
+    command: command({ source: adapter.source, drain }),
+    timeout: TIMEOUT_S,
+  }));
 
 // The hook takes 3 ms. The default of 30 s is too long if a hook hangs
 const TIMEOUT_S = 5;
@@ -70,7 +57,7 @@ async function check(files: readonly SettingsText[]): Promise<readonly Finding[]
     const key = hooks.flatMap(({ keys }) => keys).find((one) => !KEYS.has(one));
     const event = hooks
       .map(({ texts }) => texts["event"])
-      .find((one) => one !== undefined && !KNOWN.events.includes(one));
+      .find((one) => one !== undefined && !adapter.known.events.includes(one));
     return [
       ...(key === undefined
         ? []

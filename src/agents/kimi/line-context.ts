@@ -1,6 +1,5 @@
-import type { FactBase, FactSink } from "../../model/fact-sink.ts";
-
-export type Fields = Readonly<Record<string, unknown>>;
+import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
+import type { Fields } from "../shared/payload/json.ts";
 
 /** State between two lines of a file. Plain JSON, stored between two drains. */
 export interface WireState {

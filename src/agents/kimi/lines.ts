@@ -1,9 +1,9 @@
 // Lines as written by 2.1.0, recorded and read in the program, 2026-11-26; rules in README.md beside this file
-import type { FactSink } from "../../model/fact-sink.ts";
-import { asCode, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
+import { asCode, asCount, asObject, asString, type Fields, parsedObject } from "../shared/payload/json.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
 import { UNREADABLE } from "../shared/transcript/read-lines.ts";
-import { type Fields, factBase, type LineContext, placeKey, type WireState } from "./line-context.ts";
+import { factBase, type LineContext, placeKey, type WireState } from "./line-context.ts";
 import { request, retried, stepEnd, usageRecord } from "./model-calls.ts";
 import { promptText } from "./names.ts";
 import { subagentSpawned, toolResult, toolUse } from "./tool-calls.ts";

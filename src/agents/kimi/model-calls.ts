@@ -1,7 +1,7 @@
-import type { TokenUsage } from "../../model/transcript.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
 import { knownProvider } from "../shared/names/providers.ts";
-import { asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
-import { type Fields, factBase, type LineContext, placeKey } from "./line-context.ts";
+import { asCode, asCount, asObject, asString, type Fields } from "../shared/payload/json.ts";
+import { factBase, type LineContext, placeKey } from "./line-context.ts";
 
 /** `llm.request`: its model is the provider's name; `usage.record` only has the user's name for it. */
 export function request({ o, timeMs, state }: LineContext): void {

@@ -1,15 +1,15 @@
 import { basename, dirname, join } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "#core/model/transcript-reader.ts";
+import { firstBytes } from "#kit/open.ts";
 import { asString } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
-import { firstBytes } from "../shared/transcript/open.ts";
 import {
-  type Dated,
+  addFile,
   entriesIn,
-  foldersBelow,
-  located,
+  inOrder,
   namesIn,
-  oldestFirst,
+  projectsBelow,
+  type SessionFiles,
   statFile,
 } from "../shared/transcript/past.ts";
 
@@ -20,25 +20,17 @@ export function roots(home: string, env: Readonly<Record<string, string | undefi
 
 /** Sessions of all working folders, oldest first, because a fork is created after the session that it copies. */
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  const sessions = new Map<string, Dated & { readonly mains: readonly string[] }>();
-  for (const folder of await foldersBelow(query, LAYOUTS)) {
-    for (const workspace of await entriesIn(folder, query)) {
-      if (!workspace.isFolder) continue;
-      for (const session of await entriesIn(workspace.path, query)) {
-        const path = join(session.path, MAIN_FILE);
-        const file = session.isFolder ? statFile(path, query) : undefined;
-        if (file === undefined || file.sizeBytes === 0) continue;
-        const known = sessions.get(session.name);
-        const startMs = createdMs(session.path, query.roots) ?? file.startMs;
-        sessions.set(session.name, {
-          ...(known ?? { sessionId: session.name, path }),
-          startMs: Math.min(startMs, known?.startMs ?? startMs),
-          mains: [...(known?.mains ?? []), path],
-        });
-      }
+  const sessions = new Map<string, SessionFiles>();
+  for (const workspace of await projectsBelow(query, LAYOUTS)) {
+    for (const session of await entriesIn(workspace.path, query)) {
+      const path = join(session.path, MAIN_FILE);
+      const file = session.isFolder ? statFile(path, query) : undefined;
+      if (file === undefined || file.sizeBytes === 0) continue;
+      const startMs = createdMs(session.path, query.roots) ?? file.startMs;
+      addFile(sessions, { sessionId: session.name, path, startMs });
     }
   }
-  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+  yield* inOrder(sessions.values(), query);
 }
 
 /** The main agent's file, then those of the subagents. Hooks report no path, so the session is searched in all working folders. */

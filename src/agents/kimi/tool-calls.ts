@@ -1,9 +1,9 @@
-import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
+import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
+import { asArray, asCount, asObject, asString, type Fields } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
-import { type Fields, factBase, type KnownCall, type LineContext } from "./line-context.ts";
+import { factBase, type KnownCall, type LineContext } from "./line-context.ts";
 import { asksForTools } from "./model-calls.ts";
 import { EDITORS, exitCodeIn, isDenial, mcpServerOf, SHELL_TOOL } from "./names.ts";
 
@@ -63,13 +63,13 @@ export function subagentSpawned(context: LineContext): void {
 }
 
 /** The text of a tool's output, or of its parts. */
-export function outputText(output: unknown): string | undefined {
+function outputText(output: unknown): string | undefined {
   const texts = asArray(output).flatMap((part) => asString(asObject(part)?.["text"]) ?? []);
   return asString(output) ?? (texts.length > 0 ? texts.join("\n") : undefined);
 }
 
 /** The last call with the provider's id. */
-export const lastCall = ({ state }: Pick<LineContext, "state">, given: string): KnownCall | undefined =>
+const lastCall = ({ state }: Pick<LineContext, "state">, given: string): KnownCall | undefined =>
   state.calls?.findLast((call) => call.given === given);
 
 // --- internal ---

@@ -1,16 +1,14 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
-import { EMITS, recognises, SOURCE, toEvents } from "./adapter.ts";
-import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
-import { KIRO_NAMES } from "./own-names.ts";
+import { adapter, toFileWrites } from "./adapter.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Kiro",
   otherNames: ["amazon-q"],
   docs: "https://kiro.dev/docs/cli/hooks/",
-  emits: ["file.write", ...EMITS],
+  emits: ["file.write", ...adapter.emits],
   // Most billed turns only have placeholder counts; if they are real, the session file has them
   tokens: "none",
   // CLI 1.x, 2.x and the IDE have no session end
@@ -24,13 +22,16 @@ export default {
     callIds: "minted",
     eventIds: "arrival",
   },
-  own: KIRO_NAMES,
-  known: KNOWN,
+  own: {
+    tools: words(`
+      aws code execute_bash execute_cmd execute_command execute_pwsh fs_read fs_write glob grep introspect
+      invoke_sub_agent knowledge read report_issue shell subagent thinking todo_list use_aws use_subagent web_fetch web_search
+      write`),
+    agentTypes: words("kiro_default"),
+  },
   environment: ["KIRO_HOME", "KIRO_SESSION_ID", "KIRO_VERSION"],
-  recognises,
   toContent: hookContent,
   toFileWrites,
-  toEvents,
   sessionsBelow: [".kiro"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

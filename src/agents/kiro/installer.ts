@@ -2,7 +2,10 @@
 
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import type { Finding, Installer, InstallTarget, Registration, SettingsText } from "../../model/agent.ts";
+import type { Finding, Installer, InstallTarget, Registration, SettingsText } from "#core/model/installer.ts";
+import { readSettingsText } from "#kit/open.ts";
+import { capitalised } from "#kit/text/amounts.ts";
+import type { Hook } from "../shared/payload/hooks.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { compareVersions, versionOf } from "../shared/payload/version.ts";
 import { detectBy } from "../shared/settings/detect.ts";
@@ -16,8 +19,7 @@ import {
 } from "../shared/settings/entries.ts";
 import { type JsonObject, nodeAt, parseDocument, propertiesOf } from "../shared/settings/jsonc.ts";
 import { isOurCommand } from "../shared/settings/settings.ts";
-import { readSettingsText } from "../shared/transcript/open.ts";
-import { FROM_AGENT_FILE, SOURCE } from "./adapter.ts";
+import { adapter, FROM_AGENT_FILE, SOURCE } from "./adapter.ts";
 
 /**
  * Two of Kiro's hook systems use files. v3 of the CLI (2.13 and later) and IDE 1.x read hook files, which contain only our hooks. CLI
@@ -79,24 +81,12 @@ const AGENT_FILE: EntryFile = {
   hooksOnly: false,
 };
 
-type Drain = Parameters<Registration["command"]>[0]["drain"];
-
-const V1_TRIGGERS: Readonly<Record<string, Drain>> = {
-  SessionStart: "if-waiting",
-  UserPromptSubmit: "no",
-  PreToolUse: "no",
-  PostToolUse: "no",
-  Stop: "yes",
-};
-
-/** The five events that the validator of 2.20.0 accepts. */
-const AGENT_EVENTS: Readonly<Record<string, Drain>> = {
-  agentSpawn: "if-waiting",
-  userPromptSubmit: "no",
-  preToolUse: "no",
-  postToolUse: "no",
-  stop: "yes",
-};
+/** The names in hook files of v3: capitals, and another one for the start. */
+const V1_HOOKS = adapter.hooks.map((hook) => ({
+  ...hook,
+  event: hook.type === "session.start" ? "SessionStart" : capitalised(hook.event),
+}));
+const END_HOOKS = [{ event: "SessionEnd", drain: "yes" }] as const;
 
 /** If `KIRO_HOME` is set, CLI 2.x has all of a user's files there; v3 and the IDE ignore it, so both folders are used. */
 function foldersOf(scope: "user" | "project", { home, project, env }: InstallTarget): readonly string[] {
@@ -129,19 +119,22 @@ function added(file: SettingsText, registration: Registration): string | undefin
     const text = readable(file.text, registration);
     return putEntries(text, agentEntries(text, registration), AGENT_FILE);
   }
-  if (basename(file.path) === HOOK_FILE) return putEntries(file.text, v1Entries(V1_TRIGGERS, registration), V1_FILE);
+  if (basename(file.path) === HOOK_FILE) return putEntries(file.text, v1Entries(V1_HOOKS, registration), V1_FILE);
   const { version } = registration;
   if (version !== undefined && compareVersions(version, SESSION_END_SINCE) >= 0) {
-    return putEntries(file.text, v1Entries({ SessionEnd: "yes" }, registration), V1_FILE);
+    return putEntries(file.text, v1Entries(END_HOOKS, registration), V1_FILE);
   }
   return file.text === undefined ? undefined : removeEntries(file.text, V1_FILE);
 }
 
-const v1Entries = (triggers: Readonly<Record<string, Drain>>, { command }: Registration): readonly OwnEntries[] => [
+const v1Entries = (
+  hooks: readonly Pick<Hook, "event" | "drain">[],
+  { command }: Registration,
+): readonly OwnEntries[] => [
   {
     path: ["hooks"],
-    entries: Object.entries(triggers).map(([trigger, drain]) => ({
-      ...listed(trigger, command({ source: SOURCE, drain })),
+    entries: hooks.map(({ event, drain }) => ({
+      ...listed(event, command({ source: SOURCE, drain })),
       enabled: true,
     })),
   },
@@ -169,8 +162,9 @@ function agentEntries(text: string, registration: Registration): readonly OwnEnt
   const { command } = registration;
   const form = formIn(text);
   const isList = form === "list" || (form === "none" && readsLists(registration));
-  const commands = Object.entries(AGENT_EVENTS).map(
-    ([event, drain]) => [event, command({ source: SOURCE, event: FROM_AGENT_FILE, drain })] as const,
+  // The events that the validator of 2.20.0 accepts
+  const commands = adapter.hooks.map(
+    ({ event, drain }) => [event, command({ source: SOURCE, event: FROM_AGENT_FILE, drain })] as const,
   );
   if (isList) return [{ path: ["hooks"], entries: commands.map(([event, line]) => listed(event, line)) }];
   return commands.map(([event, line]) => ({

@@ -1,22 +1,14 @@
 // ~/.kiro/sessions/cli/<id>.json as several public readers parse it, read 2026-11-21; the reasons for this subset: README.md
 import { stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type {
-  LocatedSession,
-  LocateQuery,
-  TranscriptBatch,
-  TranscriptFile,
-  TranscriptQuery,
-  TranscriptReader,
-} from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import { sumKnown } from "../../model/known.ts";
-import { minOf } from "../../model/min-max.ts";
-import type { EntryOf, Offset, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
-import { asArray, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import type { EntryOf, Offset, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptFile, TranscriptQuery, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { minOf, sumKnown } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
+import { readSmall } from "#kit/open.ts";
+import { asArray, asCount, asObject, asString, asTimeMs, type Fields, parsedObject } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles, UUID } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
-import { readSmall } from "../shared/transcript/open.ts";
 import {
   type Dated,
   entriesIn,
@@ -28,84 +20,82 @@ import {
 } from "../shared/transcript/past.ts";
 import { withUnreadUsage } from "../shared/transcript/unread-usage.ts";
 
-export default { roots, locate, files, read } satisfies TranscriptReader;
-
-/** The folder of sessions in `KIRO_HOME`, or else in `~/.kiro`. */
-function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
-  return [join(asString(env["KIRO_HOME"]) ?? join(home, ".kiro"), SESSIONS)];
-}
-
-/**
- * Sessions of the CLI's TUI, the only ones in readable files. A subagent's parent is only named inside its file, so each file is
- * read, once for this function and `files` together. A session in several folders is one session.
- */
-async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  const found: (Dated & { readonly parent: string | undefined })[] = [];
-  for (const folder of await foldersBelow(query, LAYOUTS)) {
-    const entries = (await entriesIn(folder, query)).filter(({ name, isFolder }) => !isFolder && isSession(name));
-    const heads = await mapInBatches(entries, async ({ path }) => {
-      const head = await headOf(path, query.roots);
-      if (head === undefined) await reportUnreadable(path, query, "not a Kiro session, or too large");
-      return head === undefined ? [] : [{ sessionId: head.id, path, parent: head.parent, startMs: head.createdMs }];
-    });
-    found.push(...heads.flat());
-  }
-  const ids = new Set(found.map(({ sessionId }) => sessionId));
-  const parents = new Map(
-    found.flatMap(({ sessionId, parent }) => (parent === undefined ? [] : [[sessionId, parent]])),
-  );
-  const mains = new Map<string, Set<string>>();
-  for (const { sessionId, path } of found) {
-    const root = topmostAncestor(parents, sessionId);
-    mains.set(root, (mains.get(root) ?? new Set()).add(join(dirname(path), `${root}.json`)));
-  }
-  const yielded = new Set<string>();
-  for (const session of oldestFirst(found)) {
-    const sessionId = topmostAncestor(parents, session.sessionId);
-    // The root session includes its subagents; if its file is gone, the first subagent represents it
-    if (yielded.has(sessionId) || (session.sessionId !== sessionId && ids.has(sessionId))) continue;
-    yielded.add(sessionId);
-    yield located({ sessionId, path: session.path, mains: [...(mains.get(sessionId) ?? [])] }, query);
-  }
-}
-
-/**
- * The session's files in all folders, then those of its subagents, which are sessions that name their parent. If the session's
- * files are gone, the subagents in these folders remain.
- */
-async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
-  const { sessionId, path, roots } = query;
-  if (!SAFE_ID.test(sessionId)) return [];
-  const folders = [
-    ...new Set([...(path === undefined ? [] : [dirname(path)]), ...(query.mains?.map(dirname) ?? knownFolders(query))]),
-  ];
-  const copies = folders.flatMap((folder) => sessionFiles.of(folder)).filter((file) => isCopyOf(file, sessionId));
-  const own = existingFiles([...folders.map((folder) => join(folder, `${sessionId}.json`)), ...copies], roots);
-  const tried = await Promise.allSettled(own.map((file) => headOf(file, roots)));
-  const known = tried.flatMap((one) => (one.status === "fulfilled" && one.value !== undefined ? [one.value] : []));
-  const refused = tried.find((one) => one.status === "rejected");
-  if (known.length === 0 && refused !== undefined) throw refused.reason;
-  if (known.length === 0) await Promise.all(own.map(refuseTooLarge));
-  // If only some of them cannot be read, `read` reports these
-  const parts = known.length === 0 ? [] : own.map((file): TranscriptFile => ({ path: file }));
-  if (known.some(({ parent }) => parent !== undefined)) return parts;
-  const sinceMs = known.length === 0 ? 0 : minOf(known.map(({ createdMs }) => createdMs));
-  return distinctParts([...parts, ...(await descendants(folders, sessionId, sinceMs, roots))]);
-}
-
-/** The program rewrites the file each time, so it is read as a whole each time. */
-async function* read(file: TranscriptFile, _from: Offset): AsyncGenerator<TranscriptBatch> {
-  const session = await load(file.path, file.roots);
-  const { size } = await stat(file.path);
-  const next: Offset = { bytes: size, memo: {} };
-  yield session === undefined
-    ? { entries: [], next, unreadable: 1 }
-    : { ...withUnreadUsage(session.fields, WITH_KNOWN_USAGE, entriesOf(session, file.agentId)), next, unreadable: 0 };
-}
+export default {
+  /** The folder of sessions in `KIRO_HOME`, or else in `~/.kiro`. */
+  roots(home, env) {
+    return [join(asString(env["KIRO_HOME"]) ?? join(home, ".kiro"), SESSIONS)];
+  },
+  /**
+   * Sessions of the CLI's TUI, the only ones in readable files. A subagent's parent is only named inside its file, so each file is
+   * read, once for this function and `files` together. A session in several folders is one session.
+   */
+  async *locate(query) {
+    const found: (Dated & { readonly parent: string | undefined })[] = [];
+    for (const folder of await foldersBelow(query, LAYOUTS)) {
+      const entries = (await entriesIn(folder, query)).filter(({ name, isFolder }) => !isFolder && isSession(name));
+      const heads = await mapInBatches(entries, async ({ path }) => {
+        const head = await headOf(path, query.roots);
+        if (head === undefined) await reportUnreadable(path, query, "not a Kiro session, or too large");
+        return head === undefined ? [] : [{ sessionId: head.id, path, parent: head.parent, startMs: head.createdMs }];
+      });
+      found.push(...heads.flat());
+    }
+    const ids = new Set(found.map(({ sessionId }) => sessionId));
+    const parents = new Map(
+      found.flatMap(({ sessionId, parent }) => (parent === undefined ? [] : [[sessionId, parent]])),
+    );
+    const mains = new Map<string, Set<string>>();
+    for (const { sessionId, path } of found) {
+      const root = topmostAncestor(parents, sessionId);
+      mains.set(root, (mains.get(root) ?? new Set()).add(join(dirname(path), `${root}.json`)));
+    }
+    const yielded = new Set<string>();
+    for (const session of oldestFirst(found)) {
+      const sessionId = topmostAncestor(parents, session.sessionId);
+      // The root session includes its subagents; if its file is gone, the first subagent represents it
+      if (yielded.has(sessionId) || (session.sessionId !== sessionId && ids.has(sessionId))) continue;
+      yielded.add(sessionId);
+      yield located({ sessionId, path: session.path, mains: [...(mains.get(sessionId) ?? [])] }, query);
+    }
+  },
+  /**
+   * The session's files in all folders, then those of its subagents, which are sessions that name their parent. If the session's
+   * files are gone, the subagents in these folders remain.
+   */
+  async files(query) {
+    const { sessionId, path, roots } = query;
+    if (!SAFE_ID.test(sessionId)) return [];
+    const folders = [
+      ...new Set([
+        ...(path === undefined ? [] : [dirname(path)]),
+        ...(query.mains?.map(dirname) ?? knownFolders(query)),
+      ]),
+    ];
+    const copies = folders.flatMap((folder) => sessionFiles.of(folder)).filter((file) => isCopyOf(file, sessionId));
+    const own = existingFiles([...folders.map((folder) => join(folder, `${sessionId}.json`)), ...copies], roots);
+    const tried = await Promise.allSettled(own.map((file) => headOf(file, roots)));
+    const known = tried.flatMap((one) => (one.status === "fulfilled" && one.value !== undefined ? [one.value] : []));
+    const refused = tried.find((one) => one.status === "rejected");
+    if (known.length === 0 && refused !== undefined) throw refused.reason;
+    if (known.length === 0) await Promise.all(own.map(refuseTooLarge));
+    // If only some of them cannot be read, `read` reports these
+    const parts = known.length === 0 ? [] : own.map((file): TranscriptFile => ({ path: file }));
+    if (known.some(({ parent }) => parent !== undefined)) return parts;
+    const sinceMs = known.length === 0 ? 0 : minOf(known.map(({ createdMs }) => createdMs));
+    return distinctParts([...parts, ...(await descendants(folders, sessionId, sinceMs, roots))]);
+  },
+  /** The program rewrites the file each time, so it is read as a whole each time. */
+  async *read(file, _from) {
+    const session = await load(file.path, file.roots);
+    const { size } = await stat(file.path);
+    const next: Offset = { bytes: size, memo: {} };
+    yield session === undefined
+      ? { entries: [], next, unreadable: 1 }
+      : { ...withUnreadUsage(session.fields, WITH_KNOWN_USAGE, entriesOf(session, file.agentId)), next, unreadable: 0 };
+  },
+} satisfies TranscriptReader;
 
 // --- internal ---
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface SessionFile {
   readonly id: string;
@@ -231,11 +221,6 @@ function entriesOf(session: SessionFile, agentId: string | undefined): readonly 
     kind: "session",
     key: "session",
     timeMs: session.createdMs,
-    globalKey: undefined,
-    promptKey: undefined,
-    agentId: undefined,
-    agentVersion: undefined,
-    gitBranch: undefined,
     cwd: session.cwd,
     parentSessionId: agentId === undefined ? session.parent : undefined,
   });
@@ -245,12 +230,8 @@ function entriesOf(session: SessionFile, agentId: string | undefined): readonly 
     kind: "subagent",
     key: `subagent:${agentId}`,
     timeMs: session.createdMs,
-    globalKey: undefined,
-    promptKey: undefined,
     agentId,
     agentType: session.agentName,
-    parentCallId: undefined,
-    parentAgentId: undefined,
   });
   return [subagent, ...usageOf(session, agentId)];
 }
@@ -271,19 +252,12 @@ function usageOf(session: SessionFile, agentId?: string): readonly TranscriptEnt
         kind: "model_call",
         key: `${agentId === undefined ? "" : `${agentId}:`}turn:${loopOf(turn) ?? at}`,
         timeMs: endMs,
-        globalKey: undefined,
-        promptKey: undefined,
         agentId,
-        responseId: undefined,
-        requestId: undefined,
         model: asString(turn["model"]) ?? session.model,
-        requestedModel: undefined,
         startMs: endMs - durationMs(turn["turn_duration"]),
         endMs,
         usage,
         complete: true,
-        finishReason: undefined,
-        asksForTools: undefined,
         covers: "turn",
       }),
     ];
@@ -308,9 +282,6 @@ function countsOf(turn: Fields): TokenUsage | undefined {
     output,
     cacheRead,
     cacheWrite,
-    cacheWrite5m: undefined,
-    cacheWrite1h: undefined,
-    reasoning: undefined,
   });
 }
 

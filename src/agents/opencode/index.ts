@@ -1,4 +1,4 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { OPENCODE_NAMES } from "../shared/names/own-names.ts";
 import { variantCard } from "../shared/opencode/card.ts";
 import { VARIANT } from "./variant.ts";

@@ -1,78 +1,64 @@
 // openhands/sdk/hooks of openhands-sdk 1.21.0 and recordings of OpenHands CLI 1.16.0, read 2026-11-26
 
-import type { IntakeFacts, PayloadFacts, Recognition } from "../../model/agent.ts";
-import type { Content } from "../../model/content.ts";
-import { defined } from "../../model/defined.ts";
-import type { Event, Extras, NativeEventType } from "../../model/event.ts";
+import type { PayloadFacts } from "#core/model/agent.ts";
+import type { Content } from "#core/model/content.ts";
 import { executableOf } from "../shared/names/executables.ts";
-import { typeOf } from "../shared/payload/claude-like.ts";
+import { adapterOf, type Members, type Payload } from "../shared/payload/adapter-of.ts";
 import { contentOfEvents } from "../shared/payload/content.ts";
-import { payloadDigest } from "../shared/payload/identity.ts";
+import { momentKey } from "../shared/payload/identity.ts";
 import { asCode, asObject, asString } from "../shared/payload/json.ts";
-import { type Marks, recogniseByMarks } from "../shared/payload/marks.ts";
-import { eventOf, sessionOf } from "../shared/payload/payload-event.ts";
 import { actionDigest, isCorrection } from "./inputs.ts";
 import { outcomeIn } from "./outcome.ts";
 
-export const SOURCE = "openhands";
-
-export const EVENTS = {
-  SessionStart: "session.start",
-  SessionEnd: "session.end",
-  UserPromptSubmit: "prompt.submit",
-  PreToolUse: "tool.start",
-  PostToolUse: "tool.end",
-  Stop: "turn.end",
-} as const satisfies Readonly<Record<string, NativeEventType>>;
-
-/** Certain by three members that every payload has and no other agent sends together. */
-export const recognises = (payload: unknown, intake: IntakeFacts): Recognition =>
-  recogniseByMarks(MARKS, payload, intake);
-
-const MARKS: Marks = { members: [["event_type", "working_dir", "metadata"]] };
-
-/** One payload → its event. */
-export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
-  const p = asObject(payload);
-  const native = p === undefined ? undefined : (asString(p["event_type"]) ?? intake.event);
-  const type = native === undefined ? undefined : typeOf(EVENTS, native);
-  if (p === undefined || native === undefined || type === undefined) return [];
-  const cwd = asString(p["working_dir"]);
-  const prompt = type === "prompt.submit" ? asString(p["message"]) : undefined;
-  const isTool = type === "tool.start" || type === "tool.end";
-  const outcome = type === "tool.end" ? outcomeIn(p["tool_response"]) : undefined;
-  return [
-    eventOf(
-      {
-        source: SOURCE,
-        type,
-        native,
-        session: sessionOf(SOURCE, intake, { payload: p["session_id"], cwd }),
-        cwd,
-        // No payload has a time or a call's id, and a session can send equal ones
-        key: `${intake.timeMs}:${payloadDigest(payload)}`,
-        promptLength: prompt?.length,
-        reason: "completed",
-        ...(isTool && { tool: { name: asString(p["tool_name"]), status: outcome?.status } }),
-        extras: defined<Extras>({
-          prompt_origin: isCorrection(prompt) ? "machine" : undefined,
-          ...(isTool && {
-            input_digest: actionDigest(p["tool_input"]),
-            executable: executableOf(asObject(p["tool_input"])?.["command"]),
-          }),
-          // The event file is written as soon as the hooks have run
-          in_transcript: type === "tool.start" ? true : undefined,
-          exit_code: outcome?.exitCode,
-          status_origin: outcome === undefined ? undefined : "native",
-          // The ends of parallel calls are reported together, after the last of them
-          reported_late: type === "tool.end" ? true : undefined,
-          native_reason: type === "turn.end" ? asCode(asObject(p["metadata"])?.["reason"]) : undefined,
-        }),
+export const adapter = adapterOf({
+  source: "openhands",
+  // Certain by three members that every payload has and no other agent sends together
+  recognises: { members: [["event_type", "working_dir", "metadata"]] },
+  events: {
+    SessionStart: { type: "session.start" },
+    UserPromptSubmit: {
+      type: "prompt.submit",
+      read(p) {
+        const prompt = asString(p["message"]);
+        return {
+          promptLength: prompt?.length,
+          extras: { prompt_origin: isCorrection(prompt) ? "machine" : undefined },
+        };
       },
-      intake,
-    ),
-  ];
-}
+    },
+    PreToolUse: {
+      type: "tool.start",
+      read(p) {
+        const { tool, extras } = callIn(p);
+        // The event file is written as soon as the hooks have run
+        return { tool, extras: { ...extras, in_transcript: true } };
+      },
+    },
+    PostToolUse: {
+      type: "tool.end",
+      read(p) {
+        const { tool, extras } = callIn(p);
+        const { status, exitCode } = outcomeIn(p["tool_response"]);
+        return {
+          tool: { ...tool, status },
+          // The ends of parallel calls are reported together, after the last of them
+          extras: { ...extras, exit_code: exitCode, status_origin: "native", reported_late: true },
+        };
+      },
+    },
+    Stop: {
+      type: "turn.end",
+      read: (p) => ({ extras: { native_reason: asCode(asObject(p["metadata"])?.["reason"]) } }),
+    },
+    SessionEnd: { type: "session.end", read: () => ({ reason: "completed" }) },
+  },
+  fields: "event_type tool_name tool_input tool_response message session_id working_dir metadata",
+  nameIn: ["event_type"],
+  inAnyCase: true,
+  cwdOf: (p) => asString(p["working_dir"]),
+  // No payload has a time or a call's id, and a session can send equal ones
+  keyOf: momentKey,
+});
 
 /** Prompts, inputs and results. */
 export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
@@ -86,3 +72,12 @@ export function toContent(payload: unknown, { events }: PayloadFacts): readonly 
 }
 
 // --- internal ---
+
+const callIn = (p: Payload) =>
+  ({
+    tool: { name: asString(p["tool_name"]) },
+    extras: {
+      input_digest: actionDigest(p["tool_input"]),
+      executable: executableOf(asObject(p["tool_input"])?.["command"]),
+    },
+  }) satisfies Members;

@@ -1,11 +1,9 @@
 import { closeSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { asString, parsedObject } from "../shared/payload/json.ts";
-import { openRegularSync } from "../shared/transcript/open.ts";
+import { openRegularSync } from "#kit/open.ts";
+import { asString, type Fields, parsedObject } from "../shared/payload/json.ts";
 import type { LocalTimes } from "./local-times.ts";
 import { eventNumber } from "./places.ts";
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 /** An event of a conversation. */
 export interface EventFile {

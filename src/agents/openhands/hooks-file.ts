@@ -7,6 +7,7 @@ import {
   registeredEvents,
   removeRegistrations,
   SettingsError,
+  stripBom,
 } from "../shared/settings/settings.ts";
 
 // OpenHands reads `{"hooks": {…}}`, and the events without `hooks` around them, which is how it writes the file itself.
@@ -62,14 +63,12 @@ const TAIL = "}";
 
 function rootOf(text: string): Node | undefined {
   try {
-    return parseDocument(bodyOf(text));
+    return parseDocument(stripBom(text).body);
   } catch (error) {
     if (error instanceof JsoncError) return undefined;
     throw error;
   }
 }
-
-const bodyOf = (text: string): string => (text.startsWith("\uFEFF") ? text.slice(1) : text);
 
 /** True for a file with events at the top level. */
 function isBare(text: string): boolean {
@@ -83,12 +82,11 @@ function namesIn(text: string): readonly string[] {
   return holder?.type === "object" ? propertiesOf(holder).map(({ key }) => key) : [];
 }
 
-const wrapped = (text: string): string => `${HEAD}${bodyOf(text)}${TAIL}`;
+const wrapped = (text: string): string => `${HEAD}${stripBom(text).body}${TAIL}`;
 
 /** Edits a file with events at the top level as if they were below `hooks`. */
 function inBare(text: string, edit: (whole: string) => string | undefined): string | undefined {
   const edited = edit(wrapped(text));
   if (edited === undefined) return undefined;
-  const bom = text.startsWith("\uFEFF") ? "\uFEFF" : "";
-  return bom + edited.slice(HEAD.length, edited.length - TAIL.length);
+  return stripBom(text).bom + edited.slice(HEAD.length, edited.length - TAIL.length);
 }

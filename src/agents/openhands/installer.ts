@@ -1,12 +1,12 @@
 // openhands/sdk/hooks of openhands-sdk 1.21.0, read 2026-11-26; tried with 1.16.0
 import { join } from "node:path";
-import type { Finding, HookCommand, InstallTarget, SettingsText } from "../../model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
+import { readSettingsText } from "#kit/open.ts";
 import { detectBy } from "../shared/settings/detect.ts";
-import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
-import type { Registration } from "../shared/settings/settings.ts";
-import { readSettingsText } from "../shared/transcript/open.ts";
-import { EVENTS } from "./adapter.ts";
+import { type Registration, registrationsOf } from "../shared/settings/settings.ts";
+import { adapter } from "./adapter.ts";
 import { addHooks, hasOthers, hooksIn, refusedIn, removeHooks } from "./hooks-file.ts";
 
 export default oneFile({
@@ -22,27 +22,18 @@ export default oneFile({
 // --- internal ---
 
 const FOLDER = ".openhands";
-const NAMES: readonly string[] = Object.keys(EVENTS);
+const NAMES = adapter.known.events;
 
 // The hook takes 3 ms; the default is 60 s, too long if a hook hangs
 const TIMEOUT_S = 5;
 const END_TIMEOUT_S = 10;
 
-const REGISTERED: readonly HookEvent[] = [
-  { event: "SessionStart", drain: "if-waiting" },
-  { event: "UserPromptSubmit", drain: "no" },
-  { event: "PreToolUse", drain: "no" },
-  { event: "PostToolUse", drain: "no" },
-  { event: "Stop", drain: "yes" },
-  { event: "SessionEnd", drain: "yes" },
-];
-
 /** Without a matcher a hook runs for every tool. */
 const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  registrationsOf("openhands", REGISTERED, command, (line, { event }) => ({
+  registrationsOf(adapter, command, (line, { type }) => ({
     type: "command",
     command: line,
-    timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
+    timeout: type === "session.end" ? END_TIMEOUT_S : TIMEOUT_S,
   }));
 
 function pathOf(scope: "user" | "project", { home, project }: InstallTarget): string {

@@ -4,7 +4,7 @@
 // none; then the zone is this machine's.
 
 /** A time in an event file, and when the file was written. */
-export interface Written {
+interface Written {
   readonly text: string;
   readonly writtenMs: number;
   /** False for events whose files follow later: after hooks have run, or with the last of several parallel calls. */

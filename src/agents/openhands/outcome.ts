@@ -1,8 +1,8 @@
-import { defined } from "../../model/defined.ts";
+import { defined } from "#kit/objects.ts";
 import { asExitCode, asObject, asString } from "../shared/payload/json.ts";
 
 /** How a call ended. A command with an exit code other than 0 is a success, as for OpenHands. */
-export interface Outcome {
+interface Outcome {
   readonly status: "success" | "error";
   readonly exitCode?: number;
 }

@@ -1,16 +1,16 @@
 // openhands_cli/locations.py and openhands/tools/task/manager.py of 1.16.0, read 2026-11-26
 import { existsSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "#core/model/transcript-reader.ts";
 import { asString } from "../shared/payload/json.ts";
 import { distinctParts } from "../shared/transcript/copies.ts";
 import {
-  type Dated,
+  addFile,
   entriesIn,
   foldersBelow,
-  located,
+  inOrder,
   namesIn,
-  oldestFirst,
+  type SessionFiles,
   statFile,
 } from "../shared/transcript/past.ts";
 
@@ -31,7 +31,7 @@ export function roots(home: string, env: Readonly<Record<string, string | undefi
 
 /** All conversations that are no subagents. */
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  const sessions = new Map<string, Dated & { readonly mains: readonly string[] }>();
+  const sessions = new Map<string, SessionFiles>();
   for (const root of await foldersBelow(query, LAYOUTS)) {
     for (const { name, path, isFolder } of await entriesIn(root, query)) {
       const sessionId = isFolder ? sessionIdOf(name) : undefined;
@@ -43,16 +43,10 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
       );
       // The state is rewritten, an event never
       const startMs = first === undefined ? undefined : statFile(first.path, query)?.startMs;
-      if (startMs === undefined) continue;
-      const known = sessions.get(sessionId);
-      sessions.set(sessionId, {
-        ...(known ?? { sessionId, path: main }),
-        startMs: Math.min(startMs, known?.startMs ?? startMs),
-        mains: [...(known?.mains ?? []), main],
-      });
+      if (startMs !== undefined) addFile(sessions, { sessionId, path: main, startMs });
     }
   }
-  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+  yield* inOrder(sessions.values(), query);
 }
 
 /** The conversation, then its subagents at any depth. Hooks report no path: the folder's name follows from the session's id. */

@@ -1,14 +1,12 @@
 // base_state.json as written by 1.16.0 (openhands/sdk/llm/utils/metrics.py and telemetry.py), read 2026-11-26
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { defined } from "../../model/defined.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { defined } from "#kit/objects.ts";
+import { readSmallSync } from "#kit/open.ts";
 import { knownProvider } from "../shared/names/providers.ts";
-import { asArray, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
-import { readSmallSync } from "../shared/transcript/open.ts";
+import { asArray, asCount, asObject, asString, type Fields, parsedObject } from "../shared/payload/json.ts";
 import { STATE_FILE, SUBAGENTS_FOLDER } from "./places.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** What is needed of a conversation's state. */
 export interface State {

@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { defined } from "../../model/defined.ts";
-import type { FactSink } from "../../model/fact-sink.ts";
-import type { EntryOf } from "../../model/transcript.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+import { defined } from "#kit/objects.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { type EventFile, eventNames, readEvents } from "./event-files.ts";
 import { LocalTimes } from "./local-times.ts";

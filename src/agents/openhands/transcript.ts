@@ -1,23 +1,25 @@
 // Files of 1.16.0, recorded 2026-11-25; rules in README.md beside this file
 import { closeSync, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
-import type { ContentUpdate } from "../../model/content.ts";
-import { EntrySink } from "../../model/entry-sink.ts";
-import { type FactSink, putWithContent } from "../../model/fact-sink.ts";
-import type { EntryOf, Offset } from "../../model/transcript.ts";
-import { asString } from "../shared/payload/json.ts";
+import type { Content, ContentUpdate } from "#core/model/content.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
+import { toolCallPart } from "#core/rules/keys.ts";
+import { putWithContent } from "#core/rules/put-facts.ts";
+import { openRegularSync, RefusedError } from "#kit/open.ts";
+import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
+import { asString, type Fields } from "../shared/payload/json.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";
-import { openRegularSync, RefusedError } from "../shared/transcript/open.ts";
 import { countKind } from "../shared/transcript/unread-usage.ts";
-import { eventContent } from "./content.ts";
 import { eventNames, readEvents } from "./event-files.ts";
 import { LocalTimes } from "./local-times.ts";
 import { EVENTS_FOLDER, files, locate, roots } from "./places.ts";
 import { readState, type State } from "./state-file.ts";
 import { linkSubagents, subagentEntry } from "./subagents.ts";
 import { putUsage } from "./usage.ts";
-import { KINDS, walk } from "./walk.ts";
+import { KINDS, messageText, observationText, walk } from "./walk.ts";
 import { initialState, type WalkState } from "./walk-state.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
@@ -105,4 +107,27 @@ function begin({ agentId }: TranscriptFile, timeMs: number, recorded: State | un
     const entry: EntryOf<"session"> = { kind: "session", key: "session", timeMs, cwd: recorded.cwd };
     sink.other(entry);
   }
+}
+
+/** The content of an event, for the entries that were read from it. Reasoning is left out. */
+function eventContent(event: Fields, entries: readonly TranscriptEntry[]): readonly Content[] {
+  const use = entries.find((entry) => entry.kind === "tool_use");
+  return entries.flatMap((entry): readonly Content[] => {
+    switch (entry.kind) {
+      case "prompt":
+        return contentOf(entry.key, "prompt", messageText(event));
+      case "model_call": {
+        const text =
+          event["kind"] === "Condensation" ? event["summary"] : (messageText(event) ?? plainText(event["thought"]));
+        const call = use === undefined ? [] : answerPiece(entry.key, toolCallPart(use.callId, use.name));
+        return [...answerPiece(entry.key, text), ...call];
+      }
+      case "tool_use":
+        return contentOf(entry.key, "arguments", event["action"]);
+      case "tool_result":
+        return entry.status === "unfinished" ? [] : contentOf(entry.key, "result", observationText(event));
+      default:
+        return [];
+    }
+  });
 }

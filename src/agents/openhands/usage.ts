@@ -1,5 +1,5 @@
-import type { TranscriptFile } from "../../model/agent.ts";
-import type { FactSink } from "../../model/fact-sink.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
+import type { TranscriptFile } from "#core/model/transcript-reader.ts";
 import { isRepeat, type RecordedCall, type State, subagentsResponses } from "./state-file.ts";
 import { subagentEntry } from "./subagents.ts";
 import { responseKey } from "./walk.ts";

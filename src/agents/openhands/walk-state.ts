@@ -1,4 +1,4 @@
-import type { FactBase } from "../../model/fact-sink.ts";
+import type { FactBase } from "#core/model/fact-sink.ts";
 
 /** A call of a tool that has no result yet. */
 export interface OpenCall {
@@ -33,7 +33,7 @@ export interface TaskRun extends Task {
 }
 
 /** An answer whose usage is not known yet. */
-export interface OpenAnswer {
+interface OpenAnswer {
   readonly ms: number;
   readonly promptKey?: string;
 }

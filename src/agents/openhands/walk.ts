@@ -1,13 +1,14 @@
 // Events as written by 1.16.0 (openhands/sdk/event), recorded and read in the program, 2026-11-26
 
-import { isRandomId, repeatedCallId } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { FactSink } from "../../model/fact-sink.ts";
-import type { FileWrite } from "../../model/file-write.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+import { isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { plainText } from "../shared/payload/content.ts";
-import { asArray, asCode, asObject, asString } from "../shared/payload/json.ts";
-import type { EventFile, Fields } from "./event-files.ts";
+import { asArray, asCode, asObject, asString, type Fields } from "../shared/payload/json.ts";
+import type { EventFile } from "./event-files.ts";
 import { writesObserved, writesOfEditor } from "./file-writes.ts";
 import { actionDigest, isCorrection } from "./inputs.ts";
 import { httpStatusIn, outcomeIn } from "./outcome.ts";
@@ -21,7 +22,7 @@ export const KINDS: readonly string[] =
   ObservationEvent PauseEvent StreamingDeltaEvent SystemPromptEvent TokenEvent UserRejectObservation`.split(/\s+/);
 
 /** The conversation that is read. */
-export interface Conversation {
+interface Conversation {
   /** Set for a subagent's. */
   readonly agentId: string | undefined;
   /** For answers whose usage is never written. */
@@ -88,25 +89,27 @@ function readKind(kind: unknown, context: Context): void {
       toolResult(context, { status: "denied" });
       break;
     case "ConversationErrorEvent":
-      sink.other({
-        kind: "model_error",
-        ...base("error"),
-        errorType: asCode(event["code"]) ?? "_OTHER",
-        ...defined<{ httpStatus: number }>({ httpStatus: httpStatusIn(event["detail"]) }),
-        final: true,
-      } as never);
+      sink.other(
+        defined<EntryOf<"model_error">>({
+          kind: "model_error",
+          ...base("error"),
+          errorType: asCode(event["code"]) ?? "_OTHER",
+          httpStatus: httpStatusIn(event["detail"]),
+          final: true,
+        }),
+      );
       break;
     case "PauseEvent":
-      sink.other({ kind: "interruption", ...base("interruption") } as never);
+      sink.other(defined<EntryOf<"interruption">>({ kind: "interruption", ...base("interruption") }));
       break;
     case "Condensation":
       answer(context, false);
-      sink.other({ kind: "compaction", ...base("compaction") } as never);
+      sink.other(defined<EntryOf<"compaction">>({ kind: "compaction", ...base("compaction") }));
       break;
     case "HookExecutionEvent":
       // Only hooks show where a process starts
       if (agentId === undefined && isSessionStart(event) && !state.isStart && state.next > 1)
-        sink.other({ kind: "resumption", ...base("resumption") } as never);
+        sink.other(defined<EntryOf<"resumption">>({ kind: "resumption", ...base("resumption") }));
       break;
     default:
   }
@@ -227,7 +230,9 @@ function toolResult({ event, id, timeMs, state, agentId, sink }: Context, result
   }
   state.resultMs = Math.max(state.resultMs, timeMs);
   if (call.name === FINISH && agentId === undefined && result.status === "success")
-    sink.other({ kind: "turn_end", ...factBase(state, agentId, `turn_end:${id}`, timeMs) } as never);
+    sink.other(
+      defined<EntryOf<"turn_end">>({ kind: "turn_end", ...factBase(state, agentId, `turn_end:${id}`, timeMs) }),
+    );
 }
 
 /** The tool that ends a turn. */

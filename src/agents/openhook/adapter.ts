@@ -1,6 +1,6 @@
-// OpenHook v0.1, both texts, read 2026-11-26
+// OpenHook v0.1, both texts, read 2026-11-26. No table of events: payloads are envelopes already, which are checked, not converted
 
-import type { Recognition } from "../../model/agent.ts";
+import type { Recognition } from "#core/model/agent.ts";
 import { asObject } from "../shared/payload/json.ts";
 import { versionOf } from "./version.ts";
 

@@ -1,13 +1,15 @@
 // OpenHook v0.1, both texts, read 2026-11-26
 
-import type { IntakeFacts } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import { dataFieldsOf, Envelope } from "../../model/envelope.ts";
-import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
-import { type Event, timeMsOf } from "../../model/event.ts";
-import { Extras, SignalEvent } from "../../model/event-schema.ts";
-import { isAbsolutePath, pathOfFileUri } from "../../model/file-uri.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import { Envelope } from "#core/model/envelope.ts";
+import { OPENHOOK_VERSION } from "#core/model/envelope-types.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import { Extras, SignalEvent } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
+import { dataFieldsOf } from "#core/rules/envelope-fields.ts";
+import { timeMsOf } from "#core/rules/event.ts";
+import { isAbsolutePath, pathOfFileUri } from "#kit/file-uri.ts";
+import { defined } from "#kit/objects.ts";
 import { eventId, payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { versionOf } from "./version.ts";

@@ -1,13 +1,15 @@
 // From what records say to facts that count once; the rules of proof are in docs/openhook.md
-import { isRandomId, isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
-import type { FactSink } from "../../model/fact-sink.ts";
-import { sumOfAll } from "../../model/known.ts";
-import { TOKEN_KINDS } from "../../model/token-kinds.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
-import { usagesIn } from "../../model/usage-shapes.ts";
+
+import type { FactSink } from "#core/model/fact-sink.ts";
+import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { isRandomId, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
+import { usagesIn } from "#core/rules/usage-shapes.ts";
+import { sumOfAll } from "#kit/numbers.ts";
 import { knownProvider } from "../shared/names/providers.ts";
+import type { Fields } from "../shared/payload/json.ts";
 import { type Found, type FoundTool, factsOf } from "./records.ts";
-import { type Fields, isSame, type Shape } from "./usage.ts";
+import { isSame, type Shape } from "./usage.ts";
 
 /** What a reader has to remember between two readings. Plain JSON. */
 export interface ShapeState {

@@ -1,7 +1,7 @@
-import type { Agent } from "../../model/agent.ts";
-import { ENVELOPE_TYPES } from "../../model/envelope-types.ts";
-import { recognises, remarks, toEntries, toEvents } from "./adapter.ts";
-import { KNOWN } from "./known.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { ENVELOPE_TYPES } from "#core/model/envelope-types.ts";
+import { eventIn, knownNames } from "../shared/payload/known.ts";
+import { recognises, remarks, toEntries, toEvents, unknownWithin } from "./adapter.ts";
 
 /** Programs that send OpenHook envelopes, which contain their source. */
 export default {
@@ -19,7 +19,12 @@ export default {
     callIds: "native",
     eventIds: "payload",
   },
-  known: KNOWN,
+  known: {
+    ...knownNames(ENVELOPE_TYPES.join(" "), "openhook id source type time session_id data cwd context extensions", {
+      eventOf: eventIn("type"),
+    }),
+    unknownWithin,
+  },
   recognises,
   toEvents,
   toEntries,

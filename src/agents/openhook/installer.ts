@@ -1,8 +1,8 @@
 // OpenHook v0.1 §4 (discovery), read 2026-11-21
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { Registration } from "../../model/agent.ts";
-import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
+import { OPENHOOK_VERSION } from "#core/model/envelope-types.ts";
+import type { Registration } from "#core/model/installer.ts";
 import { asArray, asString } from "../shared/payload/json.ts";
 import {
   type EntryFile,

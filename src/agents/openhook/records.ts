@@ -1,11 +1,11 @@
 // What a record of a transcript of unknown origin says, by its shape; rules in docs/openhook.md
 
-import { sumKnown } from "../../model/known.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
-import { asArray, asCode, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { sumKnown } from "#kit/numbers.ts";
+import { asArray, asCode, asObject, asString, asTimeMs, type Fields } from "../shared/payload/json.ts";
 import { feesOf } from "../shared/payload/server-tools.ts";
 import { type ToolPart, toolPartsOf } from "./tool-parts.ts";
-import { attributesOf, type Fields, isSame, type ReadUsage, type Shape, usageOf } from "./usage.ts";
+import { attributesOf, isSame, type ReadUsage, type Shape, usageOf } from "./usage.ts";
 
 /** Usage in a record, or an answer of a model that has none. */
 export interface Found {
@@ -43,7 +43,7 @@ export interface FoundTool extends ToolPart {
   readonly timeMs: number | undefined;
 }
 
-export interface RecordFacts {
+interface RecordFacts {
   readonly found: readonly Found[];
   readonly tools: readonly FoundTool[];
 }

@@ -1,6 +1,5 @@
 // Tool calls as APIs and libraries write them, read 2026-11-28
-import { asArray, asObject, asString } from "../shared/payload/json.ts";
-import type { Fields } from "./usage.ts";
+import { asArray, asObject, asString, type Fields } from "../shared/payload/json.ts";
 
 /** A use of a tool or its result. */
 export interface ToolPart {

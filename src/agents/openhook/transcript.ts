@@ -1,13 +1,13 @@
 // Transcripts of programs that this one does not know: JSON lines, or one JSON document; read by their shape, see docs/openhook.md
 import { statSync } from "node:fs";
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
-import { EntrySink } from "../../model/entry-sink.ts";
-import { messageOf } from "../../model/error-message.ts";
-import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
-import type { Offset } from "../../model/transcript.ts";
-import { asObject, parsedObject } from "../shared/payload/json.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { Offset } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
+import { messageOf } from "#kit/errors.ts";
+import { firstBytes, RefusedError } from "#kit/open.ts";
+import { asObject, type Fields, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
-import { firstBytes, RefusedError } from "../shared/transcript/open.ts";
 import { type LineRules, readLines, UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { readWhole } from "../shared/transcript/whole.ts";
 import { concludeReading, readRecord, type ShapeState, shapeState, type Times } from "./facts.ts";
@@ -55,8 +55,6 @@ function formOf({ path, roots }: TranscriptFile, { memo }: Offset): "lines" | "a
   return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MIN_DOCUMENT_BYTES ? "line" : "lines";
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** @throws RefusedError for a document that is too large; the session goes on without it */
 const wholeOf = (file: TranscriptFile): Promise<Fields | undefined> =>
   readWhole(file).then(
@@ -86,20 +84,16 @@ async function* readJsonLines(
     },
     content: () => [],
   };
-  let last: { readonly next: Offset; readonly state: ShapeState } | undefined;
-  for await (const { isFirst: _, isFresh: __, state, ...batch } of readLines(
-    file,
-    isLineOffset(from) ? from : INITIAL_OFFSET,
-    options,
-    rules,
-  )) {
+  let last: Offset | undefined;
+  for await (const batch of readLines(file, isLineOffset(from) ? from : INITIAL_OFFSET, options, rules)) {
     yield batch;
-    last = { next: batch.next, state };
+    last = batch.next;
   }
   if (last === undefined) return;
   const sink = new EntrySink();
-  concludeReading(last.state, sink);
-  const next = { bytes: last.next.bytes, memo: { ...last.next.memo, state: { ...last.state } } };
+  const state = { ...(last.memo["state"] as ShapeState) };
+  concludeReading(state, sink);
+  const next = { bytes: last.bytes, memo: { ...last.memo, state } };
   if (sink.count > 0) yield { entries: sink.take(), next, unreadable: 0 };
 }
 

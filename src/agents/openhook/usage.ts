@@ -1,8 +1,9 @@
 // Usage as APIs and libraries document it, read 2026-11-28; rules in docs/openhook.md
-import { sumKnown, withParts } from "../../model/known.ts";
-import { TOKEN_KINDS } from "../../model/token-kinds.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
-import { asObject, asString } from "../shared/payload/json.ts";
+
+import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { sumKnown, withParts } from "#kit/numbers.ts";
+import { asObject, asString, type Fields } from "../shared/payload/json.ts";
 
 /** What a usage object looks like. Stored with the session and shown by `show`. */
 export type Shape =
@@ -12,8 +13,6 @@ export type Shape =
   | "gemini"
   | "vercel-ai-sdk"
   | "gen-ai-attributes";
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 export interface ReadUsage {
   readonly shape: Shape;

@@ -1,7 +1,7 @@
-import type { PayloadFacts } from "../../model/agent.ts";
-import type { Content } from "../../model/content.ts";
-import { toolCallPart } from "../../model/content-keys.ts";
-import type { TranscriptEntry } from "../../model/transcript.ts";
+import type { PayloadFacts } from "#core/model/agent.ts";
+import type { Content } from "#core/model/content.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { toolCallPart } from "#core/rules/keys.ts";
 import { answerPiece, contentOf, contentOfEvents, plainText } from "../shared/payload/content.ts";
 import { asArray, asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import { answerKeyOf, callsIn, type Message, messagesIn } from "./messages.ts";

@@ -1,6 +1,6 @@
-import { idInAgent } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { idInAgent } from "#core/rules/call-ids.ts";
+import { defined } from "#kit/objects.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import {
   answerEntries,
@@ -29,7 +29,7 @@ export function helperEntries(details: unknown, callId: string, base: Base, dept
 }
 
 /** A helper has no id that its parent knows; its first answer identifies it. */
-export const helperIdOf = (firstAnswer: Message): string | undefined => answerKeyOf(firstAnswer);
+const helperIdOf = (firstAnswer: Message): string | undefined => answerKeyOf(firstAnswer);
 
 // --- internal ---
 

@@ -1,28 +1,14 @@
-import type { Agent } from "../../model/agent.ts";
-import { recognises, SOURCE, toEntries, toEvents } from "./adapter.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
+import { adapter, toEntries } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
-import { PI_NAMES } from "./own-names.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "pi",
   docs: "https://github.com/earendil-works/pi/blob/main/packages/coding-agent/docs/extensions.md",
-  emits: [
-    "file.write",
-    "session.start",
-    "prompt.submit",
-    "tool.start",
-    "tool.end",
-    "session.end",
-    "turn.end",
-    "turn.error",
-    "subagent.start",
-    "subagent.end",
-    "model.end",
-    "compaction",
-  ],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   hooksNameAgents: true,
   capabilities: {
@@ -33,13 +19,10 @@ export default {
     callIds: "native",
     eventIds: "payload",
   },
-  own: PI_NAMES,
-  known: KNOWN,
+  own: { tools: words("bash edit find grep ls read write"), agentTypes: [] },
   environment: ["PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"],
-  recognises,
   toContent,
   toFileWrites,
-  toEvents,
   toEntries,
   sessionsBelow: [".pi"],
   transcript: () => import("./transcript.ts"),

@@ -1,7 +1,8 @@
 // docs/extensions.md of 0.73.1, read 2026-11-26
 import { join } from "node:path";
-import type { InstallTarget } from "../../model/agent.ts";
+import type { InstallTarget } from "#core/model/installer.ts";
 import { pluginInstaller } from "../shared/plugin/installer.ts";
+import type { NativeName } from "./adapter.ts";
 import plugin from "./plugin.js?raw";
 
 /** pi has no command hooks; it loads extensions into its process. */
@@ -15,7 +16,7 @@ export default pluginInstaller({
     "tool_execution_end",
     "agent_end",
     "session_shutdown",
-  ],
+  ] satisfies readonly NativeName[],
   path(scope, target) {
     const folder = scope === "user" ? agentDirOf(target) : join(target.project, ".pi");
     return join(folder, "extensions", "openhook-otel.js");

@@ -1,7 +1,7 @@
-import { isRandomId, repeatedCallId } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import { lostCallKey } from "../../model/lost-calls.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
+import { lostCallKey } from "#core/rules/calls.ts";
+import { defined } from "#kit/objects.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { helperEntries } from "./helpers.ts";
 import {

@@ -1,6 +1,6 @@
-import { defined } from "../../model/defined.ts";
-import { sumKnown, withParts } from "../../model/known.ts";
-import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
+import type { EntryOf, TokenUsage, ToolStatus, TranscriptEntry } from "#core/model/transcript.ts";
+import { sumKnown, withParts } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { plainText } from "../shared/payload/content.ts";
 import { asArray, asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
@@ -86,7 +86,7 @@ export function answerEntries(
 }
 
 /** A request that is not an answer: its summary, its record or its tool's result has the usage. */
-export interface PaidRequest {
+interface PaidRequest {
   /** Identifies the request in all sessions. */
   readonly key: string;
   readonly timeMs: number;
@@ -163,7 +163,7 @@ export function errorOf(message: Message): { readonly errorType: string; readonl
   return status === undefined ? { errorType: "_OTHER" } : { errorType: status, httpStatus: Number(status) };
 }
 
-export interface ToolOutcome {
+interface ToolOutcome {
   readonly status: ToolStatus;
   readonly errorType?: string;
   readonly exitCode?: number;

@@ -1,6 +1,6 @@
-import { isSequenceNumber } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";

@@ -1,25 +1,46 @@
 // docs/session-format.md of 0.73.1 and 1.6.0, and recordings, read 2026-11-28; token rule in README.md beside this file
-import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import type {
-  LocatedSession,
-  LocateQuery,
-  ReadOptions,
-  TranscriptBatch,
-  TranscriptFile,
-  TranscriptQuery,
-  TranscriptReader,
-} from "../../model/agent.ts";
-import { putEntry } from "../../model/fact-sink.ts";
-import type { Offset } from "../../model/transcript.ts";
+import type { TranscriptQuery, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { putEntry } from "#core/rules/put-facts.ts";
 import { asString, asTimeMs } from "../shared/payload/json.ts";
 import { existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
-import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";
+import { type Dated, entriesIn, foldersBelow, inOrder, isFile, namesIn, statFile } from "../shared/transcript/past.ts";
 import { type LineRules, readLines, replaceState, UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { lineContent } from "./content.ts";
 import { type LineState, readLine } from "./lines.ts";
 
-export default { roots, locate, files, read } satisfies TranscriptReader;
+export default {
+  roots,
+  /** Files are in a folder for each project; a folder that a variable names contains them directly. */
+  async *locate(query) {
+    const sessions = new Map<string, Dated>();
+    for (const folder of await foldersBelow(query, LAYOUTS)) {
+      const entries = await entriesIn(folder, query);
+      const below: (typeof entries)[number][] = [];
+      for (const entry of entries) {
+        if (entry.isFolder && entry.name.startsWith("--")) below.push(...(await entriesIn(entry.path, query)));
+      }
+      for (const { name, path, isFolder } of [...entries, ...below]) {
+        const sessionId = isFolder ? undefined : COPIES.idOf(path, query.roots);
+        const file = sessionId === undefined ? undefined : statFile(path, query);
+        if (sessionId === undefined || file === undefined || file.sizeBytes === 0) continue;
+        const named = namedIn(name);
+        // The file itself, if it is there, and not a copy
+        if (sessions.has(sessionId) && named?.sessionId !== sessionId) continue;
+        sessions.set(sessionId, { sessionId, path, startMs: named?.startMs ?? file.startMs });
+      }
+    }
+    yield* inOrder(sessions.values(), query);
+  },
+  /** One file per session, whose name ends with the session's id, and its copies. */
+  async files(query) {
+    const mains = await mainsOf(query);
+    const beside = new Set([...mains, ...(query.path === undefined ? [] : [query.path])].map((main) => dirname(main)));
+    const copies = [...beside].flatMap((folder) => COPIES.of(query.sessionId, folder, query.roots));
+    return existingFiles([...mains, ...copies], query.roots).map((path) => ({ path }));
+  },
+  read: (file, from, options = {}) => readLines(file, from, options, RULES),
+} satisfies TranscriptReader;
 
 /** `~/.pi/agent/sessions`. `PI_CODING_AGENT_DIR` replaces `~/.pi/agent`; `PI_CODING_AGENT_SESSION_DIR` adds a folder. */
 function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
@@ -28,57 +49,22 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
   return [join(agent, "sessions"), ...(sessions === undefined ? [] : [sessions])];
 }
 
-/** Files are in a folder for each project; a folder that a variable names contains them directly. */
-async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  const sessions = new Map<string, Dated>();
-  for (const folder of await foldersBelow(query, LAYOUTS)) {
-    const entries = await entriesIn(folder, query);
-    const below: (typeof entries)[number][] = [];
-    for (const entry of entries) {
-      if (entry.isFolder && entry.name.startsWith("--")) below.push(...(await entriesIn(entry.path, query)));
-    }
-    for (const { name, path, isFolder } of [...entries, ...below]) {
-      const sessionId = isFolder ? undefined : COPIES.idOf(path, query.roots);
-      const file = sessionId === undefined ? undefined : statFile(path, query);
-      if (sessionId === undefined || file === undefined || file.sizeBytes === 0) continue;
-      const named = namedIn(name);
-      // The file itself, if it is there, and not a copy
-      if (sessions.has(sessionId) && named?.sessionId !== sessionId) continue;
-      sessions.set(sessionId, { sessionId, path, startMs: named?.startMs ?? file.startMs });
-    }
-  }
-  for (const session of oldestFirst(sessions.values())) yield located(session, query);
-}
-
-/** One file per session, whose name ends with the session's id, and its copies. */
-async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
-  const mains = await mainsOf(query);
-  const beside = new Set([...mains, ...(query.path === undefined ? [] : [query.path])].map((main) => dirname(main)));
-  const copies = [...beside].flatMap((folder) => COPIES.of(query.sessionId, folder, query.roots));
-  return existingFiles([...mains, ...copies], query.roots).map((path) => ({ path }));
-}
-
 async function mainsOf({ sessionId, path, home, roots: within }: TranscriptQuery): Promise<readonly string[]> {
   if (!/^[\w-]+$/.test(sessionId)) return [];
   const isIts = (file: string): boolean => namedIn(basename(file))?.sessionId === sessionId;
   if (path !== undefined && isIts(path) && (await isFile(path))) return [path];
   const folders = [...(path === undefined ? [] : [dirname(path)]), ...(within ?? roots(home, {}))];
   for (const folder of new Set(folders)) {
-    for (const name of await namesIn(folder)) {
+    for (const name of await namesIn(folder, {})) {
       const found = isIts(name)
         ? [join(folder, name)]
         : name.startsWith("--")
-          ? (await namesIn(join(folder, name))).filter(isIts).map((file) => join(folder, name, file))
+          ? (await namesIn(join(folder, name), {})).filter(isIts).map((file) => join(folder, name, file))
           : [];
       for (const file of found) if (await isFile(file)) return [file];
     }
   }
   return [];
-}
-
-async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
-  for await (const { state: _, isFirst: __, isFresh: ___, ...batch } of readLines(file, from, options, RULES))
-    yield batch;
 }
 
 // --- internal ---
@@ -127,15 +113,3 @@ function folderIn(home: string, value: string | undefined): string | undefined {
   if (named === "~" || named.startsWith("~/")) return join(home, named.slice(1));
   return isAbsolute(named) ? named : undefined;
 }
-
-const namesIn = (folder: string): Promise<readonly string[]> =>
-  readdir(folder).then(
-    (names) => names.sort(),
-    () => [],
-  );
-
-const isFile = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );

@@ -1,10 +1,9 @@
-import { hasGivenId } from "../../model/call-ids.ts";
-import type { Content } from "../../model/content.ts";
-import { toolCallPart } from "../../model/content-keys.ts";
-import type { TranscriptEntry } from "../../model/transcript.ts";
+import type { Content } from "#core/model/content.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { hasGivenId } from "#core/rules/call-ids.ts";
+import { toolCallPart } from "#core/rules/keys.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
-import { asObject, asString, parsedObject } from "../shared/payload/json.ts";
-import type { Fields } from "./line-context.ts";
+import { asObject, asString, type Fields, parsedObject } from "../shared/payload/json.ts";
 import { functionCalls, promptText } from "./lines.ts";
 import { responseOf } from "./tool-calls.ts";
 

@@ -1,31 +1,15 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { displayedWrites } from "../shared/gemini/file-writes.ts";
 import { hookContent } from "../shared/payload/content.ts";
-import { recognises, SOURCE, toEvents } from "./adapter.ts";
-import { KNOWN } from "./known.ts";
-import { EDITORS } from "./names.ts";
-import { QWEN_NAMES } from "./own-names.ts";
+import { adapter } from "./adapter.ts";
+import { EDITORS, QWEN_NAMES } from "./names.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Qwen Code",
   otherNames: ["alibaba"],
   docs: "https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks/",
-  emits: [
-    "file.write",
-    "session.start",
-    "prompt.submit",
-    "tool.start",
-    "tool.end",
-    "session.end",
-    "turn.end",
-    "turn.error",
-    "subagent.start",
-    "subagent.end",
-    "compaction",
-    "permission",
-    "notice",
-  ],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   // Only sessions in a terminal end with an event
   endsSilently: true,
@@ -41,12 +25,9 @@ export default {
   },
   setsVariablesFrom: [".qwen/.env"],
   own: QWEN_NAMES,
-  known: KNOWN,
   environment: ["QWEN_CODE_SESSION_ID", "QWEN_HOME", "QWEN_RUNTIME_DIR"],
-  recognises,
   toContent: hookContent,
   toFileWrites: displayedWrites("PostToolUse", EDITORS),
-  toEvents,
   sessionsBelow: [".qwen"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

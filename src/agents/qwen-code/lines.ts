@@ -1,10 +1,10 @@
 // Lines as written by 0.24.4, recorded and read in the program, 2026-11-26; rules in README.md beside this file
-import type { FactSink } from "../../model/fact-sink.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
-import { asArray, asCode, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { asArray, asCode, asObject, asString, asTimeMs, type Fields, parsedObject } from "../shared/payload/json.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
 import { UNREADABLE } from "../shared/transcript/read-lines.ts";
-import { type ChatState, type Fields, factBase, type LineContext } from "./line-context.ts";
+import { type ChatState, factBase, type LineContext } from "./line-context.ts";
 import { asksForTools, modelCall, modelError } from "./model-calls.ts";
 import { toolCallEvent, toolResult, toolUse } from "./tool-calls.ts";
 

@@ -1,9 +1,9 @@
-import { isRandomId } from "../../model/call-ids.ts";
-import { withParts } from "../../model/known.ts";
-import { UNKNOWN_TIER } from "../../model/model-call.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
-import { asCode, asCount, asString, asTimeMs } from "../shared/payload/json.ts";
-import { type Answer, type Fields, factBase, type LineContext } from "./line-context.ts";
+import { UNKNOWN_TIER } from "#core/model/model-call.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { isRandomId } from "#core/rules/call-ids.ts";
+import { withParts } from "#kit/numbers.ts";
+import { asCode, asCount, asString, asTimeMs, type Fields } from "../shared/payload/json.ts";
+import { type Answer, factBase, type LineContext } from "./line-context.ts";
 import { agentOf, isHiddenAgent, subagentIdOf } from "./names.ts";
 
 /** `qwen-code.api_response`: one answer of a model, of the main agent, a subagent or one that the program hides. */

@@ -1,6 +1,13 @@
+import type { OwnNames } from "#core/model/agent.ts";
+import { GEMINI_NAMES, words } from "../shared/names/own-names.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
-import { QWEN_NAMES } from "./own-names.ts";
+
+/** The agent's built-in tools and subagents. */
+export const QWEN_NAMES: OwnNames = {
+  tools: [...GEMINI_NAMES.tools, ...words("agent edit skill task todo_write exit_plan_mode lsp")],
+  agentTypes: words("general-purpose Explore"),
+};
 
 /** The tools that change files. */
 export const EDITORS: ReadonlySet<string> = new Set(["write_file", "edit", "replace"]);

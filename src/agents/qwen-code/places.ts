@@ -1,15 +1,16 @@
 import { basename, dirname, join } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "#core/model/transcript-reader.ts";
+import { firstBytes, readSmallSync } from "#kit/open.ts";
 import { asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
-import { firstBytes, readSmallSync } from "../shared/transcript/open.ts";
 import {
+  addFile,
   type Dated,
   entriesIn,
-  foldersBelow,
-  located,
+  inOrder,
   namesIn,
-  oldestFirst,
+  projectsBelow,
+  type SessionFiles,
   statFile,
 } from "../shared/transcript/past.ts";
 import { subagentIdOf } from "./names.ts";
@@ -22,26 +23,16 @@ export function roots(home: string, env: Readonly<Record<string, string | undefi
 
 /** Sessions of all projects. If a session is in several of them, all its files count. */
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  const sessions = new Map<string, Dated & { readonly mains: readonly string[] }>();
-  for (const projects of await foldersBelow(query, LAYOUTS)) {
-    for (const project of await entriesIn(projects, query)) {
-      if (!project.isFolder) continue;
-      for (const { name, path, isFolder } of await entriesIn(join(project.path, CHATS), query)) {
-        const file = isFolder || !name.endsWith(".jsonl") ? undefined : statFile(path, query);
-        if (file === undefined || file.sizeBytes === 0) continue;
-        const sessionId = COPIES.idOf(path, query.roots) ?? basename(name, ".jsonl");
-        const known = sessions.get(sessionId);
-        const startMs = startIn(path, query.roots) ?? file.startMs;
-        sessions.set(sessionId, {
-          ...(known ?? { sessionId, path }),
-          startMs: Math.min(startMs, known?.startMs ?? startMs),
-          mains: [...(known?.mains ?? []), path],
-        });
-      }
+  const sessions = new Map<string, SessionFiles>();
+  for (const project of await projectsBelow(query, LAYOUTS)) {
+    for (const { name, path, isFolder } of await entriesIn(join(project.path, CHATS), query)) {
+      const file = isFolder || !name.endsWith(".jsonl") ? undefined : statFile(path, query);
+      if (file === undefined || file.sizeBytes === 0) continue;
+      const sessionId = COPIES.idOf(path, query.roots) ?? basename(name, ".jsonl");
+      addFile(sessions, { sessionId, path, startMs: startIn(path, query.roots) ?? file.startMs });
     }
   }
-  const begun = forksAfterOriginals([...sessions.values()], query.roots);
-  for (const session of oldestFirst(begun)) yield located(session, query);
+  yield* inOrder(forksAfterOriginals([...sessions.values()], query.roots), query);
 }
 
 /** The session's files in all projects, then those of its subagents. */

@@ -1,11 +1,11 @@
-import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
-import type { ToolStatus } from "../../model/transcript.ts";
+import type { ToolStatus } from "#core/model/transcript.ts";
+import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { writesOfDisplay } from "../shared/gemini/file-writes.ts";
 import { editedLines, exitCodeIn, outcomeOf, SHELL_TOOL } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { asArray, asCode, asCount, asExitCode, asObject, asString } from "../shared/payload/json.ts";
-import { type Fields, factBase, type LineContext } from "./line-context.ts";
+import { asArray, asCode, asCount, asExitCode, asObject, asString, type Fields } from "../shared/payload/json.ts";
+import { factBase, type LineContext } from "./line-context.ts";
 import { asksForTools } from "./model-calls.ts";
 import { agentOf, EDITORS, isDenial, mcpServerOf, spawnedAgent, subagentIdOf } from "./names.ts";
 
@@ -87,7 +87,7 @@ export function responseOf(o: Fields): { readonly name: string | undefined; read
 }
 
 /** The id of the last call that the provider gave this id. */
-export const knownId = ({ state }: LineContext, given: string): string =>
+const knownId = ({ state }: LineContext, given: string): string =>
   state.counted?.findLast(([id]) => id === given)?.[1] ?? given;
 
 // --- internal ---

@@ -1,10 +1,11 @@
 // Layout as written by 0.24.4, recorded 2026-11-25; token rule in README.md beside this file
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
-import { isSequenceNumber } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { EntryOf, Offset } from "../../model/transcript.ts";
+
+import type { EntryOf, Offset } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
+import { defined } from "#kit/objects.ts";
+import { readSmall } from "#kit/open.ts";
 import { asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
-import { readSmall } from "../shared/transcript/open.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
 import { lineContent } from "./content.ts";
 import { type ChatState, chatState } from "./line-context.ts";
@@ -14,18 +15,16 @@ import { files, locate, roots } from "./places.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
-async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+function read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
   const rules: LineRules<ChatState> = {
     kinds: KINDS,
     state: chatState,
     read: (line, state, sink) => readLine(line, state, sink, file.agentId),
     content: lineContent,
+    begin: async ({ timeMs }, isFresh) =>
+      isFresh && file.agentId !== undefined ? [await subagentOf(file, file.agentId, timeMs)] : [],
   };
-  for await (const { state, isFirst, isFresh, ...batch } of readLines(file, from, options, rules)) {
-    if (isFirst && isFresh && file.agentId !== undefined)
-      batch.entries.unshift(await subagentOf(file, file.agentId, state.timeMs));
-    yield batch;
-  }
+  return readLines(file, from, options, rules);
 }
 
 // --- internal ---

@@ -1,77 +1,43 @@
 // Recordings of 3.0.3 and the hook reference inside its package, read 2026-11-26
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { isSequenceNumber } from "../../model/call-ids.ts";
-import { defined } from "../../model/defined.ts";
-import type { Event, Extras } from "../../model/event.ts";
+
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
-import { arrivalKey } from "../shared/payload/derived-ids.ts";
+import {
+  adapterOf,
+  type EventTable,
+  type MadeExtras,
+  type Members,
+  type Payload,
+} from "../shared/payload/adapter-of.ts";
 import { asCount, asExitCode, asObject, asString } from "../shared/payload/json.ts";
-import { type Marks, recogniseByMarks } from "../shared/payload/marks.ts";
-import { eventOf, type PayloadEvent, sessionOf } from "../shared/payload/payload-event.ts";
 import { isKilled, mcpServerOf, SHELL_TOOL, toolName } from "./names.ts";
 
-export const SOURCE = "vibe";
+const EVENTS = {
+  pre_tool: { type: "tool.start", read: (p) => ({ ...callOf(p), extras: toolExtras(p) }) },
+  // No event follows an API error, and journals can be deleted while a turn runs. A drain some seconds after a tool reads them, once
+  // for all calls until then
+  post_tool: { type: "tool.end", or: ["notice"], read: toolEnd, hook: "soon" },
+  post_agent: { type: "turn.end" },
+} as const satisfies EventTable;
 
-/** Certain by the event's name, or by the folder of the session. */
-export const recognises = (payload: unknown, intake: IntakeFacts): Recognition =>
-  recogniseByMarks(MARKS, payload, intake);
-
-/** One payload → its event; none for unknown ones. */
-export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
-  const p = asObject(payload);
-  const native = asString(p?.["hook_event_name"]) ?? asString(intake.event);
-  if (p === undefined || native === undefined) return [];
-  const parsed = eventFrom(native, p);
-  if (parsed === undefined) return [];
-  const cwd = asString(p["cwd"]);
-  const session = sessionOf(SOURCE, intake, { payload: p["session_id"], cwd });
-  const parentId = asString(p["parent_session_id"]);
+export const adapter = adapterOf({
+  source: "vibe",
+  // Certain by the event's name, or by the folder of the session
+  recognises: {
+    folder: /[/\\]\.vibe[/\\]logs[/\\]session[/\\]/,
+    isOwn: (p) => Object.hasOwn(EVENTS, asString(p["hook_event_name"]) ?? "") && p["parent_session_id"] !== undefined,
+  },
   // Payloads have no time, so only the arrival distinguishes the ends of two turns
-  const { once = arrivalKey(intake), extras, ...event } = parsed;
-  const isSubagent = parentId !== undefined && parentId !== session.id;
-  return [
-    eventOf(
-      {
-        ...event,
-        source: SOURCE,
-        native,
-        session,
-        cwd,
-        key: once,
-        extras: isSubagent ? { ...extras, agent_id: session.id, parent_session_id: parentId } : (extras ?? {}),
-      },
-      intake,
-    ),
-  ];
-}
+  events: EVENTS,
+  fields: `hook_event_name session_id parent_session_id transcript_path cwd tool_name tool_call_id tool_input tool_status
+    tool_output tool_output_text tool_error duration_ms agent_name`,
+  extrasOf(p, _, sessionId) {
+    const parentId = asString(p["parent_session_id"]);
+    return parentId === undefined || parentId === sessionId ? {} : { agent_id: sessionId, parent_session_id: parentId };
+  },
+});
 
 // --- internal ---
-
-const MARKS: Marks = {
-  folder: /[/\\]\.vibe[/\\]logs[/\\]session[/\\]/,
-  isOwn: (p) => EVENTS.has(asString(p["hook_event_name"]) ?? "") && p["parent_session_id"] !== undefined,
-};
-
-const EVENTS: ReadonlySet<string> = new Set(["pre_tool", "post_tool", "post_agent"]);
-
-type Payload = Readonly<Record<string, unknown>>;
-type NativeEvent = Omit<PayloadEvent, "source" | "native" | "session" | "key"> & {
-  /** Identifies the event in its session. @default the time of its arrival */
-  readonly once?: string;
-};
-
-function eventFrom(native: string, p: Payload): NativeEvent | undefined {
-  switch (native) {
-    case "pre_tool":
-      return { type: "tool.start", ...callOf(p), extras: toolExtras(p) };
-    case "post_tool":
-      return toolEnd(p);
-    case "post_agent":
-      return { type: "turn.end" };
-    default:
-      return undefined;
-  }
-}
 
 function callOf(p: Payload) {
   const callId = asString(p["tool_call_id"]);
@@ -79,23 +45,23 @@ function callOf(p: Payload) {
   return {
     tool: { name: name === undefined ? undefined : toolName(name), callId },
     // Some providers count calls, and use an id again
-    ...(callId !== undefined && !isSequenceNumber(callId) && { once: callId }),
+    key: callId !== undefined && isSequenceNumber(callId) ? undefined : callId,
   };
 }
 
-function toolExtras(p: Payload): Extras {
+function toolExtras(p: Payload): MadeExtras {
   const name = toolName(asString(p["tool_name"]) ?? "");
   const callId = asString(p["tool_call_id"]);
-  return defined<Extras>({
+  return {
     executable: name === SHELL_TOOL ? executableOf(asObject(p["tool_input"])?.["command"]) : undefined,
     mcp_server: mcpServerOf(name),
     given_id: callId !== undefined && isSequenceNumber(callId) ? callId : undefined,
-  });
+  };
 }
 
 /** A command that exits with an error code is a success; the code is in its output. */
-function toolEnd(p: Payload): NativeEvent {
-  const { tool, ...call } = callOf(p);
+function toolEnd(p: Payload): Members {
+  const { tool, key } = callOf(p);
   // Whole milliseconds are reported, so 0 is unknown
   const durationMs = asCount(p["duration_ms"]) || undefined;
   // The process before this one was killed in the call, which did not end
@@ -104,18 +70,13 @@ function toolEnd(p: Payload): NativeEvent {
   const status = p["tool_status"];
   const isError = status === "failure" || status === "cancelled";
   return {
-    type: "tool.end",
-    ...call,
-    tool: {
-      ...tool,
-      status: status === "success" ? "success" : isError ? "error" : undefined,
-      durationMs,
-    },
-    extras: defined<Extras>({
+    key,
+    tool: { ...tool, status: status === "success" ? "success" : isError ? "error" : undefined, durationMs },
+    extras: {
       ...toolExtras(p),
       status_origin: "native",
       exit_code: tool.name === SHELL_TOOL ? asExitCode(asObject(p["tool_output"])?.["returncode"]) : undefined,
       error_type: status === "cancelled" ? "interrupted" : undefined,
-    }),
+    },
   };
 }

@@ -1,10 +1,9 @@
-import { idInAgent, isSequenceNumber } from "../../model/call-ids.ts";
-import type { FactBase, FactSink } from "../../model/fact-sink.ts";
-import { asArray, asCode, asCount, asObject, asString, parsedJson } from "../shared/payload/json.ts";
-import { type Fields, fieldsIn, keyOf } from "./journal-state.ts";
-import { isKilled, mcpServerOf, SPAWN_TOOL, toolName } from "./names.ts";
+import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
+import { idInAgent, isSequenceNumber } from "#core/rules/call-ids.ts";
+import { asArray, asCode, asCount, asObject, asString, type Fields, parsedJson } from "../shared/payload/json.ts";
+import { fieldsIn, keyOf } from "./journal-state.ts";
+import { isKilled, mcpServerOf, promptText, SPAWN_TOOL, toolName } from "./names.ts";
 import type { Lists, Snapshot } from "./snapshot.ts";
-import { promptText } from "./texts.ts";
 
 /** Puts prompts, tool calls and turn ends of deleted journals, with the keys that those of journals have. */
 export function putHistory(lists: Lists, snapshot: Snapshot, agentId: string | undefined, sink: FactSink): void {

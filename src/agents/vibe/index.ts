@@ -1,16 +1,15 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
-import { recognises, SOURCE, toEvents } from "./adapter.ts";
-import { KNOWN } from "./known.ts";
+import { adapter } from "./adapter.ts";
 import { EDITORS } from "./names.ts";
-import { VIBE_NAMES } from "./own-names.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Mistral Vibe",
   docs: "https://github.com/mistralai/mistral-vibe",
-  emits: ["file.write", "tool.start", "tool.end", "turn.end", "notice"],
+  emits: ["file.write", ...adapter.emits],
   tokens: "transcript",
   // It reports neither a session's start nor its end
   endsSilently: true,
@@ -23,13 +22,16 @@ export default {
     callIds: "native",
     eventIds: "arrival",
   },
-  own: VIBE_NAMES,
-  known: KNOWN,
+  own: {
+    tools: words(`
+      agents.interrupt agents.list agents.list_configs agents.send_message agents.spawn bash edit process.list process.output
+      process.start process.stop process.write read_file run_typescript search_replace search_tool_functions skill sleep todo
+      unified_harness_scratchpad wait write_file`),
+    agentTypes: words("explore"),
+  },
   environment: ["VIBE_HOME"],
-  recognises,
   toContent: hookContent,
   toFileWrites: writesOfTools(EDITORS),
-  toEvents,
   sessionsBelow: [".vibe"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

@@ -1,10 +1,11 @@
 // The hook reference inside the package and the program 3.0.3, read 2026-11-26
 import { join, resolve } from "node:path";
-import type { HookCommand, InstallTarget } from "../../model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { InstallTarget } from "#core/model/installer.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import { addHooks, readableHooks, removeHooks, type WantedTomlHook } from "../shared/settings/toml-hooks.ts";
-import { SOURCE } from "./adapter.ts";
+import { adapter } from "./adapter.ts";
 
 export default oneFile({
   scopes: ["user", "project"],
@@ -25,24 +26,14 @@ function homeOf({ home, project, env }: InstallTarget): string {
   return moved === undefined || moved === "" ? join(home, FOLDER) : resolve(project, moved);
 }
 
-/**
- * No event follows an API error, and journals can be deleted while a turn runs. A drain some seconds after a tool reads them, once for
- * all calls until then.
- */
-const TYPES = [
-  { type: "pre_tool", drain: "no" },
-  { type: "post_tool", drain: "soon" },
-  { type: "post_agent", drain: "yes" },
-] as const;
-
 // The hook takes 3 ms. The default of 60 s is too long if a hook hangs
 const TIMEOUT_S = 5;
 
 /** Of two hooks with one name, in the user's and in the project's file, only the project's runs. */
 const hooksFor = (command: HookCommand): readonly WantedTomlHook[] =>
-  TYPES.map(({ type, drain }) => ({
-    name: `openhook-otel-${type}`,
-    type,
-    command: command({ source: SOURCE, drain }),
+  adapter.hooks.map(({ event, drain }) => ({
+    name: `openhook-otel-${event}`,
+    type: event,
+    command: command({ source: adapter.source, drain }),
     timeout: TIMEOUT_S,
   }));

@@ -1,10 +1,9 @@
 // Journals as written by 3.0.3, recorded and read in the program, 2026-11-26; rules in README.md beside this file
-import type { FactSink } from "../../model/fact-sink.ts";
-import { asArray, asCode, asCount, asString, parsedObject } from "../shared/payload/json.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
+import { asArray, asCode, asCount, asString, type Fields, parsedObject } from "../shared/payload/json.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
 import { UNREADABLE } from "../shared/transcript/read-lines.ts";
 import {
-  type Fields,
   factBase,
   fieldsIn,
   type JournalLine,
@@ -14,7 +13,7 @@ import {
   withMember,
 } from "./journal-state.ts";
 import { modelAnswer, modelRequest } from "./model-calls.ts";
-import { promptText } from "./texts.ts";
+import { promptText } from "./names.ts";
 import { denied, toolAction, toolEnded, toolMessages } from "./tool-calls.ts";
 
 /** Known kinds of lines, with or without facts. */

@@ -1,7 +1,5 @@
-import type { FactBase, FactSink } from "../../model/fact-sink.ts";
-import { asObject } from "../shared/payload/json.ts";
-
-export type Fields = Readonly<Record<string, unknown>>;
+import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
+import { asObject, type Fields } from "../shared/payload/json.ts";
 
 /** State between two lines of a session's journals. Plain JSON, stored between two drains. */
 export interface JournalState {

@@ -1,6 +1,6 @@
-import type { TokenUsage } from "../../model/transcript.ts";
-import { asArray, asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
-import { type Fields, factBase, fieldsIn, type JournalLine, memberOf, withMember, without } from "./journal-state.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { asArray, asCode, asCount, asObject, asString, type Fields } from "../shared/payload/json.ts";
+import { factBase, fieldsIn, type JournalLine, memberOf, withMember, without } from "./journal-state.ts";
 import { toolUse } from "./tool-calls.ts";
 
 /** A request to a model. */
@@ -41,7 +41,7 @@ export function modelAnswer(line: JournalLine, event: Fields, { isTimed }: { rea
   if (isTimed) for (const [place, call] of calls.entries()) toolUse(line, call, `${actionId}:${place}`);
 }
 
-export const callKey = (actionId: string): string => `call:${actionId}`;
+const callKey = (actionId: string): string => `call:${actionId}`;
 
 // --- internal ---
 

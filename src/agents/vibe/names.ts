@@ -1,4 +1,4 @@
-import { asObject, asString } from "../shared/payload/json.ts";
+import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import type { Editors } from "../shared/payload/tool-writes.ts";
 
 /** The tool with which the model runs commands. */
@@ -43,6 +43,12 @@ export const isDenial = (code: unknown): boolean => DENIALS.has(asString(code) ?
 export function isKilled(tool: string | undefined, output: unknown): boolean {
   const fields = asObject(output);
   return tool === SHELL_TOOL && fields?.["returncode"] === -9 && fields["timed_out"] !== true;
+}
+
+/** The text of a list of blocks; `undefined` if there is none. */
+export function promptText(blocks: unknown): string | undefined {
+  const texts = asArray(blocks).flatMap((block) => asString(asObject(block)?.["text"]) ?? []);
+  return texts.length === 0 ? undefined : texts.join("\n");
 }
 
 // --- internal ---

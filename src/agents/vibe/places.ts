@@ -1,17 +1,9 @@
 import { dirname, join } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "#core/model/transcript-reader.ts";
 import { asString, asTimeMs } from "../shared/payload/json.ts";
 import { distinctParts } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
-import {
-  type Dated,
-  entriesIn,
-  foldersBelow,
-  located,
-  namesIn,
-  oldestFirst,
-  statFile,
-} from "../shared/transcript/past.ts";
+import { type Dated, entriesIn, foldersBelow, inOrder, namesIn, statFile } from "../shared/transcript/past.ts";
 import { fieldsIn } from "./journal-state.ts";
 import { objectIn, readSnapshot } from "./snapshot.ts";
 
@@ -40,7 +32,7 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
       sessions.set(sessionId, { sessionId, path, startMs });
     }
   }
-  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+  yield* inOrder(sessions.values(), query);
 }
 
 /** The session's folder, then those of its subagents at any depth. Hooks report the folder, so no path is needed. */

@@ -1,9 +1,9 @@
 // A session's folder as written by 3.0.3: CURRENT names a generation, which has the session's sums and lists of chunks
 import { join } from "node:path";
-import type { TokenUsage } from "../../model/transcript.ts";
-import { asArray, asCount, asObject, asString, parsedObject, parsedText } from "../shared/payload/json.ts";
-import { readSmallSync } from "../shared/transcript/open.ts";
-import { type Fields, fieldsIn } from "./journal-state.ts";
+import type { TokenUsage } from "#core/model/transcript.ts";
+import { readSmallSync } from "#kit/open.ts";
+import { asArray, asCount, asObject, asString, type Fields, parsedObject, parsedText } from "../shared/payload/json.ts";
+import { fieldsIn } from "./journal-state.ts";
 
 /** What the agent keeps of a session's deleted journals. */
 export interface Snapshot {

@@ -1,17 +1,8 @@
-import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
+import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
-import { asArray, asExitCode, asObject, asString, parsedJson } from "../shared/payload/json.ts";
+import { asArray, asExitCode, asObject, asString, type Fields, parsedJson } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
-import {
-  type Fields,
-  factBase,
-  fieldsIn,
-  type JournalLine,
-  keyOf,
-  memberOf,
-  withMember,
-  without,
-} from "./journal-state.ts";
+import { factBase, fieldsIn, type JournalLine, keyOf, memberOf, withMember, without } from "./journal-state.ts";
 import { calledTool, EDITORS, isDenial, isKilled, mcpServerOf, SHELL_TOOL, SPAWN_TOOL } from "./names.ts";
 
 /** A tool starts to run. The calls of a program that `run_typescript` runs are in no answer. */

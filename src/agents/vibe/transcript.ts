@@ -1,9 +1,9 @@
 // Session folders as written by 3.0.3, recorded 2026-11-25; token rules in README.md beside this file
 import { basename, dirname } from "node:path";
-import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
-import { EntrySink } from "../../model/entry-sink.ts";
-import type { FactSink } from "../../model/fact-sink.ts";
-import type { Offset } from "../../model/transcript.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
+import type { Offset } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
 import { asString } from "../shared/payload/json.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
 import { lineContent } from "./content.ts";
@@ -117,7 +117,7 @@ async function* readJournal(
       ? { bytes: at.bytes, memo: { state: {}, fingerprint: at.fingerprint } }
       : { bytes: 0, memo: {} };
   try {
-    for await (const { state: _, isFirst: __, isFresh: ___, ...batch } of readLines(file, from, options, rules)) {
+    for await (const batch of readLines(file, from, options, rules)) {
       at.journal = first;
       at.bytes = batch.next.bytes;
       at.fingerprint = (batch.next.memo as Memo).fingerprint;

@@ -1,68 +1,89 @@
 // https://docs.windsurf.com/windsurf/cascade/hooks, read 2026-11-21
 
-import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { defined } from "../../model/defined.ts";
-import type { Event, Extras } from "../../model/event.ts";
+import type { PayloadFacts } from "#core/model/agent.ts";
+import type { Content } from "#core/model/content.ts";
 import { executableOf } from "../shared/names/executables.ts";
-import { arrivalKey } from "../shared/payload/derived-ids.ts";
+import { adapterOf, type EventRow, type Members, type Payload } from "../shared/payload/adapter-of.ts";
+import { contentOfEvents, firstOf } from "../shared/payload/content.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { payloadDigest } from "../shared/payload/identity.ts";
+import { arrivalKey, payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString, asTimeMs } from "../shared/payload/json.ts";
-import { eventOf, type PayloadEvent } from "../shared/payload/payload-event.ts";
 
-export const SOURCE = "windsurf";
+const starts = (action: string): EventRow => ({ type: "tool.start", read: (p) => callIn(p, action) });
 
-export function recognises(payload: unknown): Recognition {
-  const p = asObject(payload);
-  return asString(p?.["agent_action_name"]) === undefined || asString(p?.["trajectory_id"]) === undefined
-    ? "no"
-    : "certain";
-}
+const ends = (action: string): EventRow => ({
+  type: "tool.end",
+  read(p) {
+    const { tool, extras } = callIn(p, action);
+    return { tool: { ...tool, status: "success" }, extras: { ...extras, status_origin: "assumed" } };
+  },
+});
 
-/** `pre_` and `post_` pairs are tool calls; there are no events for failures or for a session's start or end. */
-export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
-  const p = asObject(payload);
-  const native = asString(p?.["agent_action_name"]);
-  const sessionId = asString(p?.["trajectory_id"]);
-  if (p === undefined || native === undefined || sessionId === undefined) return [];
-  const info = asObject(p["tool_info"]) ?? {};
-  const timeMs = asTimeMs(p["timestamp"]);
-  const base = {
-    source: SOURCE,
-    native,
-    session: { id: sessionId },
-    timeMs,
-    key: timeMs === undefined ? arrivalKey(intake) : payloadDigest(payload),
-  } satisfies Partial<PayloadEvent>;
+export const adapter = adapterOf({
+  source: "windsurf",
+  recognises: (payload) =>
+    ["agent_action_name", "trajectory_id"].some((name) => asString(asObject(payload)?.[name]) === undefined)
+      ? "no"
+      : "certain",
+  // `pre_` and `post_` pairs are tool calls; there are no events for failures or for a session's start or end
+  events: {
+    pre_user_prompt: {
+      type: "prompt.submit",
+      read: (p) => ({ promptLength: asString(infoIn(p)["user_prompt"])?.length }),
+    },
+    pre_read_code: starts("read_code"),
+    post_read_code: ends("read_code"),
+    pre_write_code: starts("write_code"),
+    post_write_code: ends("write_code"),
+    pre_run_command: starts("run_command"),
+    post_run_command: ends("run_command"),
+    pre_mcp_tool_use: starts("mcp_tool_use"),
+    post_mcp_tool_use: ends("mcp_tool_use"),
+    // If both names are registered, the second one reports the same end again
+    post_cascade_response: { type: "turn.end" },
+    post_cascade_response_with_transcript: { type: "turn.end" },
+  },
+  notNeeded: "post_setup_worktree",
+  fields: "agent_action_name trajectory_id execution_id timestamp model_name tool_info",
+  nameIn: ["agent_action_name"],
+  sessionIn: ["trajectory_id"],
+  cwdOf: () => undefined,
+  timeOf: (p) => asTimeMs(p["timestamp"]),
+  keyOf: (p, intake) => (asTimeMs(p["timestamp"]) === undefined ? arrivalKey(intake) : payloadDigest(p)),
+});
 
-  if (native === "pre_user_prompt") {
-    const prompt = asString(info["user_prompt"]);
-    return [eventOf({ ...base, type: "prompt.submit", promptLength: prompt?.length }, intake)];
-  }
-  // If both names are registered, the second one reports the same end again
-  if (native.startsWith("post_cascade_response")) return [eventOf({ ...base, type: "turn.end" }, intake)];
-  const [, phase, action] = /^(pre|post)_(read_code|write_code|run_command|mcp_tool_use)$/.exec(native) ?? [];
-  if (phase === undefined || action === undefined) return [];
-  const server = asString(info["mcp_server_name"]);
-  const tool = asString(info["mcp_tool_name"]);
-  const name = action === "mcp_tool_use" ? `mcp:${server ?? ""}/${tool ?? ""}` : action;
-  const extras = defined<Extras>({
-    input_digest: inputDigest(sharedMembers(p, info)),
-    mcp_server: server,
-    executable: executableOf(info["command_line"]),
-    status_origin: phase === "post" ? "assumed" : undefined,
+/** Content of a payload. The result is in the same object as the arguments. */
+export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
+  const info = asObject(asObject(payload)?.["tool_info"]) ?? {};
+  const { mcp_result: _, response: __, ...given } = info;
+  return contentOfEvents(events, {
+    prompt: info["user_prompt"],
+    arguments: given,
+    result: info["mcp_result"],
+    answer: firstOf(info, ["response", "cascade_response"]),
   });
-  return [
-    phase === "pre"
-      ? eventOf({ ...base, type: "tool.start", tool: { name }, extras }, intake)
-      : eventOf({ ...base, type: "tool.end", tool: { name, status: "success" }, extras }, intake),
-  ];
 }
 
 // --- internal ---
 
+const infoIn = (p: Payload): Payload => asObject(p["tool_info"]) ?? {};
+
+function callIn(p: Payload, action: string) {
+  const info = infoIn(p);
+  const server = asString(info["mcp_server_name"]);
+  const tool = asString(info["mcp_tool_name"]);
+  return {
+    tool: { name: action === "mcp_tool_use" ? `mcp:${server ?? ""}/${tool ?? ""}` : action },
+    extras: {
+      input_digest: inputDigest(sharedMembers(p, info)),
+      mcp_server: server,
+      executable: executableOf(info["command_line"]),
+    },
+  } satisfies Members;
+}
+
 /** Members that a call's start and end share. An execution id identifies a call or a whole turn. */
-const sharedMembers = (p: Readonly<Record<string, unknown>>, info: Readonly<Record<string, unknown>>) =>
+const sharedMembers = (p: Payload, info: Payload) =>
   Object.fromEntries(
     [
       ["execution_id", p["execution_id"]],

@@ -1,16 +1,14 @@
-import type { Agent } from "../../model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
-import { recognises, SOURCE, toEvents } from "./adapter.ts";
-import { toContent } from "./content.ts";
-import { KNOWN } from "./known.ts";
-import { WINDSURF_NAMES } from "./own-names.ts";
+import { adapter, toContent } from "./adapter.ts";
 
 export default {
-  source: SOURCE,
+  ...adapter,
   title: "Windsurf (Cascade)",
   otherNames: ["codeium", "cascade"],
   docs: "https://docs.windsurf.com/windsurf/cascade/hooks",
-  emits: ["file.write", "prompt.submit", "tool.start", "tool.end", "turn.end"],
+  emits: ["file.write", ...adapter.emits],
   tokens: "none",
   capabilities: {
     basis: "documented",
@@ -19,10 +17,10 @@ export default {
     callIds: "minted",
     eventIds: "payload",
   },
-  own: WINDSURF_NAMES,
-  known: KNOWN,
-  recognises,
+  own: {
+    tools: words("mcp_tool_use read_code run_command write_code"),
+    agentTypes: [],
+  },
   toContent,
   toFileWrites: writesOfTools({ write_code: "write" }),
-  toEvents,
 } satisfies Agent;

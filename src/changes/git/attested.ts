@@ -1,4 +1,4 @@
-import type { Attestation } from "../../model/outcomes.ts";
+import type { Attestation } from "#core/model/outcomes.ts";
 import type { Git } from "./git.ts";
 import type { Objects } from "./objects.ts";
 import { AI_NOTES, type Refs } from "./refs.ts";
@@ -37,7 +37,7 @@ export const sessionsInTrailers = (trailers: readonly Trailer[]): readonly Attes
   );
 
 /** The text of a note: paths with lines per author, `---`, and JSON that describes the authors. @returns `[]` if it is something else */
-export function attestationsIn(note: string): readonly Attestation[] {
+function attestationsIn(note: string): readonly Attestation[] {
   const end = note.indexOf("---\n");
   if (end < 0) return [];
   const lines = new Map<string, number>();

@@ -62,28 +62,28 @@ async function compareEqualTimes(
   twins: Map<string, string>,
   elsewhere: Map<string, string>,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const pairs = missing.map((one) => {
-    const { authored = "" } = one;
-    const onBranches = (branches.byAuthorTime.get(authored) ?? []).filter((id) => id !== one.id);
-    return { one, onDefault: history.authoredAt(authored), onBranches };
+  const pairs = missing.map((commit) => {
+    const { authored = "" } = commit;
+    const onBranches = (branches.byAuthorTime.get(authored) ?? []).filter((id) => id !== commit.id);
+    return { commit, onDefault: history.authoredAt(authored), onBranches };
   });
   const compared = pairs.filter(({ onDefault, onBranches }) => onDefault.length + onBranches.length > 0);
-  const ids = compared.flatMap(({ one, onDefault, onBranches }) => [one.id, ...onDefault, ...onBranches]);
+  const ids = compared.flatMap(({ commit, onDefault, onBranches }) => [commit.id, ...onDefault, ...onBranches]);
   const patches = await patchIds(git, commitsOf(ids));
   const copies = new Map<string, readonly string[]>();
-  for (const { one, onDefault, onBranches } of compared) {
-    const patch = patches.get(one.id);
+  for (const { commit, onDefault, onBranches } of compared) {
+    const patch = patches.get(commit.id);
     if (patch === undefined) continue;
     const twin = firstLater(
-      one,
+      commit,
       onDefault.filter((id) => patches.get(id) === patch),
       history,
     );
     const equal = onBranches.filter((id) => patches.get(id) === patch);
     const other = equal.find((id) => branches.reachable.has(id));
-    if (twin !== undefined) twins.set(one.id, twin);
-    if (other !== undefined) elsewhere.set(one.id, other);
-    if (equal.length > 0) copies.set(one.id, equal);
+    if (twin !== undefined) twins.set(commit.id, twin);
+    if (other !== undefined) elsewhere.set(commit.id, other);
+    if (equal.length > 0) copies.set(commit.id, equal);
   }
   return copies;
 }
@@ -113,15 +113,15 @@ async function compareEqualFiles(
     byPatch.set(patch, [...(byPatch.get(patch) ?? []), id]);
   const isLong = equal.length > MAX_CANDIDATES;
   const uncompared = new Set<string>();
-  for (const one of missing) {
-    const own = byPatch.get(singlePatches.get(one.id) ?? "") ?? [];
-    const twin = firstLater(one, own, history);
-    const around = branches.filter(({ contains }) => contains.has(one.id));
+  for (const commit of missing) {
+    const own = byPatch.get(singlePatches.get(commit.id) ?? "") ?? [];
+    const twin = firstLater(commit, own, history);
+    const around = branches.filter(({ contains }) => contains.has(commit.id));
     const wholes = around.flatMap(({ commit }) => byPatch.get(branchPatches.get(commit) ?? "") ?? []);
-    const squash = firstLater(one, wholes, history);
-    if (twin !== undefined) twins.set(one.id, twin);
-    else if (squash !== undefined) squashes.set(one.id, squash);
-    if (isLong) uncompared.add(one.id);
+    const squash = firstLater(commit, wholes, history);
+    if (twin !== undefined) twins.set(commit.id, twin);
+    else if (squash !== undefined) squashes.set(commit.id, squash);
+    if (isLong) uncompared.add(commit.id);
   }
   return { squashes, uncompared };
 }
@@ -142,7 +142,7 @@ function rangesOf(
   for (const commit of ends) {
     if (ranges.length >= MAX_RANGES) break;
     const all = ancestorsIn(branches.parents, [commit]);
-    const contains = new Set([...wanted].filter((id) => [id, ...(copies.get(id) ?? [])].some((one) => all.has(one))));
+    const contains = new Set([...wanted].filter((id) => [id, ...(copies.get(id) ?? [])].some((copy) => all.has(copy))));
     const from = all.size > 1 && contains.size > 0 ? baseOf(all, branches.parents, history) : undefined;
     if (from !== undefined) ranges.push({ commit, from, contains });
   }
@@ -155,15 +155,17 @@ function baseOf(
   parents: ReadonlyMap<string, readonly string[]>,
   history: History,
 ): string | undefined {
-  const outside = [...contains].flatMap((one) => parents.get(one) ?? []).filter((one) => !contains.has(one));
-  const known = outside.filter((one) => history.has(one));
+  const outside = [...contains]
+    .flatMap((commit) => parents.get(commit) ?? [])
+    .filter((commit) => !contains.has(commit));
+  const known = outside.filter((commit) => history.has(commit));
   const byTime = known.toSorted((a, b) => (history.timeOf(b) ?? 0) - (history.timeOf(a) ?? 0));
   return byTime[0] ?? outside[0];
 }
 
 /** Of some commits the first one that was made after this commit: an older one with the same patch is somebody else's. */
 function firstLater({ id, timeMs }: KnownCommit, commits: readonly string[], history: History): string | undefined {
-  const later = commits.filter((one) => one !== id && (history.timeOf(one) ?? 0) >= timeMs);
+  const later = commits.filter((commit) => commit !== id && (history.timeOf(commit) ?? 0) >= timeMs);
   return later.toSorted((a, b) => (history.timeOf(a) ?? 0) - (history.timeOf(b) ?? 0))[0];
 }
 

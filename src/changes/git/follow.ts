@@ -1,5 +1,5 @@
 import PQueue from "p-queue";
-import type { CommitOutcome, CommitToFollow } from "../../model/outcomes.ts";
+import type { CommitOutcome, CommitToFollow } from "#core/model/outcomes.ts";
 import { attestationsOf, sessionsInTrailers } from "./attested.ts";
 import { readAmends, readBranches } from "./branches.ts";
 import { comparePatches } from "./compare.ts";
@@ -45,8 +45,8 @@ export async function followCommits(
     const counted = await countKept(git, objects, fates, nowMs);
     const outcomes = await withReverts(git, fates.history, fileSets, counted);
     const landings = await landingsOf(objects, fates.history, outcomes, ticketPattern);
-    return outcomes.map(({ landed: _, ...outcome }, at) => {
-      const trailers = found[at]?.trailers ?? [];
+    return outcomes.map(({ landed: _, ...outcome }, i) => {
+      const trailers = found[i]?.trailers ?? [];
       const attested = [...(notes.get(outcome.id ?? "") ?? []), ...sessionsInTrailers(trailers)];
       const { pull, tickets = [] } = landings.get(outcome.commit) ?? {};
       return {
@@ -90,11 +90,13 @@ async function fatesOf(git: Git, refs: Refs, fileSets: FileSets, found: readonly
   const tip = refs.tips.get(refs.defaultRef ?? "");
   if (tip === undefined) {
     const reason = "the repository's default branch is unknown";
-    return { added, found, outcomes: found.map((one) => ({ ...named(one), fate: "unknown", reason })) };
+    return { added, found, outcomes: found.map((commit) => ({ ...named(commit), fate: "unknown", reason })) };
   }
   const sinceMs = Math.min(...found.map(({ timeMs }) => timeMs)) - DAY_MS;
   const history = await History.read(git, tip, sinceMs);
-  const missing = found.flatMap((one) => (one.id === undefined || history.has(one.id) ? [] : [{ ...one, id: one.id }]));
+  const missing = found.flatMap((commit) =>
+    commit.id === undefined || history.has(commit.id) ? [] : [{ ...commit, id: commit.id }],
+  );
   const branches = await readBranches(
     git,
     refs,
@@ -104,12 +106,12 @@ async function fatesOf(git: Git, refs: Refs, fileSets: FileSets, found: readonly
   const amends = missing.length === 0 ? new Map<string, string>() : await readAmends(git, refs);
   const compared = await comparePatches(git, { history, branches, fileSets, missing });
   const search = { refs, history, branches, amends, compared, found };
-  const outcomes = found.map((one): FoundOutcome => {
-    const { landed, ...place } = placeOf(one, search);
+  const outcomes = found.map((commit): FoundOutcome => {
+    const { landed, ...place } = placeOf(commit, search);
     const landing = landed === undefined ? undefined : history.landingOf(landed);
     const landedMs = landing === undefined ? undefined : history.timeOf(landing);
     return {
-      ...named(one),
+      ...named(commit),
       ...place,
       ...(landed !== undefined && { landed }),
       ...(landedMs !== undefined && { landedMs }),

@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import type { Readable } from "node:stream";
-import { messageOf } from "../../model/error-message.ts";
+import { programPath } from "#config/programs.ts";
+import { messageOf } from "#kit/errors.ts";
 
 /** Git could not answer: it failed, took too long, or the repository must not be read. */
 export class GitError extends Error {
   readonly code = "E_GIT";
 }
 
-export interface GitSettings {
+interface GitSettings {
   /** Absolute path. */
   readonly program: string;
   /** In the repository or its git directory. */
@@ -127,7 +130,7 @@ export class Git {
 }
 
 /** Splits a stream into records that end with a byte; the last one may lack it. */
-export async function* split(stream: Readable, end: number): AsyncGenerator<readonly Buffer[]> {
+async function* split(stream: Readable, end: number): AsyncGenerator<readonly Buffer[]> {
   let rest: Buffer[] = [];
   for await (const part of stream as AsyncIterable<Buffer>) {
     const records: Buffer[] = [];
@@ -142,6 +145,44 @@ export async function* split(stream: Readable, end: number): AsyncGenerator<read
     yield records;
   }
   if (rest.length > 0) yield [Buffer.concat(rest)];
+}
+
+/** Where programs are looked for. */
+interface Search {
+  /** Folders of the repositories that are read. */
+  readonly projects: readonly string[];
+  readonly home: string;
+}
+
+/** The absolute path of git, as `findProgram` finds it. @returns `undefined` if git is not installed */
+export function findGit(
+  env: Readonly<Record<string, string | undefined>>,
+  search: Search,
+  platform: NodeJS.Platform = process.platform,
+): string | undefined {
+  const found = findProgram("git", env, search, platform);
+  if (platform !== "darwin" || found !== MAC_STUB) return found;
+  // Without the developer tools this program only opens a window that offers to install them
+  return MAC_GITS.find((real) => existsSync(real));
+}
+
+/**
+ * The absolute path of a program. Folders of PATH that belong to a project are left out, so that a repository cannot bring its own.
+ *
+ * @returns `undefined` if it is not installed
+ */
+export function findProgram(
+  name: string,
+  env: Readonly<Record<string, string | undefined>>,
+  search: Search,
+  platform: NodeJS.Platform,
+): string | undefined {
+  const path = programPath(env, search);
+  const file = platform === "win32" ? `${name}.exe` : name;
+  return path
+    .split(delimiter)
+    .map((folder) => join(folder, file))
+    .find(isProgram);
 }
 
 // --- internal ---
@@ -194,4 +235,19 @@ function environment({ env, home }: GitSettings): Record<string, string> {
 function failure(args: readonly string[], problem: string, end: number | string | null): string {
   const [line = ""] = problem.split("\n", 1);
   return `git ${args[0]} failed: ${line.replace(/^(fatal|error): /, "") || end}`;
+}
+
+const MAC_STUB = "/usr/bin/git";
+const MAC_GITS = [
+  "/Library/Developer/CommandLineTools/usr/bin/git",
+  "/Applications/Xcode.app/Contents/Developer/usr/bin/git",
+];
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }

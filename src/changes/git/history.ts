@@ -1,7 +1,7 @@
 import type { Git } from "./git.ts";
 
 /** A commit that another one's message names. */
-export interface Named {
+interface Named {
   readonly by: string;
   /** What `by` did with the commit: cherry-picked it, squashed it with others, or reverted it. */
   readonly how: "picked" | "squashed" | "reverted";
@@ -59,25 +59,25 @@ export class History {
 
   /** Commits that were made at a time or later. */
   since(timeMs: number): readonly string[] {
-    return this.#ids.filter((_, at) => this.#isRead(at) && (this.#times[at] ?? 0) >= timeMs);
+    return this.#ids.filter((_, number) => this.#isRead(number) && (this.#times[number] ?? 0) >= timeMs);
   }
 
   /** Commits whose author wrote them at a time, in seconds since the epoch: rebasing and picking a commit keep it. */
   authoredAt(seconds: string): readonly string[] {
     this.#byAuthorTime ??= this.#groupByAuthorTime();
-    return (this.#byAuthorTime.get(Number(seconds)) ?? []).flatMap((at) => this.#ids[at] ?? []);
+    return (this.#byAuthorTime.get(Number(seconds)) ?? []).flatMap((number) => this.#ids[number] ?? []);
   }
 
   /** When a commit was made, in milliseconds since the epoch. */
   timeOf(commit: string): number | undefined {
-    const at = this.#numberOf(commit);
-    return this.#isRead(at) ? this.#times[at] : undefined;
+    const number = this.#numberOf(commit);
+    return this.#isRead(number) ? this.#times[number] : undefined;
   }
 
   /** A number that is higher the newer a commit is, in the order in which git lists them. */
   orderOf(commit: string): number | undefined {
-    const at = this.#numberOf(commit);
-    return this.#isRead(at) ? this.#size - (this.#places[at] ?? 0) : undefined;
+    const number = this.#numberOf(commit);
+    return this.#isRead(number) ? this.#size - (this.#places[number] ?? 0) : undefined;
   }
 
   /** The commit with which another one reached the default branch: itself, or a merge. */
@@ -110,8 +110,8 @@ export class History {
     return this.#numbers.get(commit) ?? -1;
   }
 
-  #isRead(at: number): boolean {
-    return (this.#places[at] ?? 0) > 0;
+  #isRead(number: number): boolean {
+    return (this.#places[number] ?? 0) > 0;
   }
 
   /** The number of a commit, a new one if it has none. */
@@ -120,14 +120,14 @@ export class History {
     if (known !== undefined) return known;
     // A copy, because a part of a string keeps all of it in memory
     const id = Buffer.from(commit, "latin1").toString("latin1");
-    const at = this.#ids.push(id) - 1;
-    this.#numbers.set(id, at);
+    const number = this.#ids.push(id) - 1;
+    this.#numbers.set(id, number);
     this.#places.push(0);
     this.#times.push(0);
     this.#authored.push(0);
     this.#firstParents.push(-1);
     this.#landings.push(-1);
-    return at;
+    return number;
   }
 
   #add(record: Buffer): void {
@@ -135,23 +135,21 @@ export class History {
     const line = record.toString("latin1", 0, end < 0 ? undefined : end);
     const [id = "", time = "", authored = "", ...parents] = line.split(" ");
     if (id === "") return;
-    const at = this.#numbered(id);
-    this.#places[at] = ++this.#size;
-    this.#times[at] = Number(time) * 1000;
-    this.#authored[at] = Number(authored);
+    const number = this.#numbered(id);
+    this.#places[number] = ++this.#size;
+    this.#times[number] = Number(time) * 1000;
+    this.#authored[number] = Number(authored);
     const [first = -1, ...others] = parents.flatMap((parent) => (parent === "" ? [] : this.#numbered(parent)));
-    this.#firstParents[at] = first;
-    if (others.length > 0) this.#otherParents.set(at, others);
+    this.#firstParents[number] = first;
+    if (others.length > 0) this.#otherParents.set(number, others);
     if (end >= 0) this.#addNames(id, record.subarray(end + 1, end + 1 + MAX_MESSAGE_BYTES));
   }
 
   #groupByAuthorTime(): Map<number, number[]> {
     const groups = new Map<number, number[]>();
-    for (const [at, time] of this.#authored.entries()) {
-      if (!this.#isRead(at)) continue;
-      const group = groups.get(time);
-      if (group === undefined) groups.set(time, [at]);
-      else group.push(at);
+    for (const [number, time] of this.#authored.entries()) {
+      if (!this.#isRead(number)) continue;
+      if (groups.get(time)?.push(number) === undefined) groups.set(time, [number]);
     }
     return groups;
   }
@@ -172,16 +170,16 @@ export class History {
 
   /** Walks along first parents, and from the oldest state on notes which commits each one brought. */
   #follow(): void {
-    for (let at = this.#numberOf(this.tip); this.#isRead(at); at = this.#firstParents[at] ?? -1) {
-      this.#states.push(at);
-      this.#earliest.push(Math.min(this.#times[at] ?? 0, this.#earliest.at(-1) ?? Number.POSITIVE_INFINITY));
+    for (let number = this.#numberOf(this.tip); this.#isRead(number); number = this.#firstParents[number] ?? -1) {
+      this.#states.push(number);
+      this.#earliest.push(Math.min(this.#times[number] ?? 0, this.#earliest.at(-1) ?? Number.POSITIVE_INFINITY));
     }
     for (const state of this.#states.toReversed()) {
       const todo = [state];
-      for (let at = todo.pop(); at !== undefined; at = todo.pop()) {
-        if (!this.#isRead(at) || this.#landings[at] !== -1) continue;
-        this.#landings[at] = state;
-        todo.push(this.#firstParents[at] ?? -1, ...(this.#otherParents.get(at) ?? []));
+      for (let number = todo.pop(); number !== undefined; number = todo.pop()) {
+        if (!this.#isRead(number) || this.#landings[number] !== -1) continue;
+        this.#landings[number] = state;
+        todo.push(this.#firstParents[number] ?? -1, ...(this.#otherParents.get(number) ?? []));
       }
     }
   }

@@ -5,7 +5,7 @@ import {
   KEPT_AFTER_DAYS,
   type KeptDay,
   type KeptLines,
-} from "../../model/outcomes.ts";
+} from "#core/model/outcomes.ts";
 import type { Git } from "./git.ts";
 import type { History } from "./history.ts";
 import { matchLines } from "./match-lines.ts";

@@ -5,7 +5,7 @@ import { ASKED_AT_ONCE, type Objects } from "./objects.ts";
 import { ticketsInTrailers, trailersOf } from "./trailers.ts";
 
 /** What the messages of other commits say about one that is on the default branch. */
-export interface Landing {
+interface Landing {
   /** `#12`, `!12` */
   readonly pull?: string;
   /** In trailers of the commit that has its change now. */

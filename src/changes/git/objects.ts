@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { type Git, GitError } from "./git.ts";
 
 /** An object, as `git cat-file` prints it. `bytes` is absent if it is larger than was allowed. */
-export interface GitObject {
+interface GitObject {
   readonly id: string;
   readonly type: string;
   readonly bytes?: Buffer;

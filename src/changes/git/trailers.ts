@@ -1,4 +1,4 @@
-import { ticketsIn } from "../../model/change-facts.ts";
+import { ticketsIn } from "#core/rules/change-facts.ts";
 
 /** A line at the end of a commit's message: `Refs: SHOP-12`. */
 export interface Trailer {

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { UserError } from "../../context.ts";
+import { UserError } from "#kit/errors.ts";
 import { GROUPS } from "./groups.ts";
 import type { CommandSetup } from "./setup.ts";
 
@@ -106,6 +106,6 @@ function refuseWithManaged({ scope, statusline }: { readonly scope?: string; rea
 }
 
 async function agentLookup() {
-  const { allAgents, findAgent } = await import("../../agents/registry.ts");
+  const { allAgents, findAgent } = await import("#agents/registry.ts");
   return { list: allAgents, find: findAgent };
 }

@@ -1,12 +1,6 @@
 import type { Command } from "commander";
+import type { BridgeAction } from "../bridge.ts";
 import { GROUPS } from "./groups.ts";
-
-/** What the arguments of `openhook-otel bridge` mean. */
-export type BridgeAction =
-  | { readonly kind: "allow"; readonly path: string | undefined; readonly yes: boolean }
-  | { readonly kind: "revoke"; readonly path: string | undefined; readonly all: boolean }
-  | { readonly kind: "status"; readonly json: boolean }
-  | { readonly kind: "test"; readonly path: string | undefined };
 
 /** Adds `bridge` and its subcommands to the program. */
 export function addBridgeCommands(program: Command, run: (action: BridgeAction) => Promise<void>): void {

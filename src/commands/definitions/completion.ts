@@ -1,5 +1,5 @@
 import { Argument, type Command } from "commander";
-import { suggest } from "../../model/suggest.ts";
+import { suggest } from "#kit/suggest.ts";
 import { GROUPS } from "./groups.ts";
 import type { CommandSetup } from "./setup.ts";
 

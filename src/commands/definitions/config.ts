@@ -1,14 +1,6 @@
 import type { Command } from "commander";
+import type { ConfigAction } from "../config.ts";
 import { GROUPS } from "./groups.ts";
-
-/** What the arguments of `openhook-otel config` mean. */
-export type ConfigAction =
-  | { readonly kind: "show"; readonly json: boolean; readonly all?: boolean }
-  | { readonly kind: "get"; readonly key: string }
-  | { readonly kind: "set"; readonly key: string; readonly value: string }
-  | { readonly kind: "unset"; readonly key: string }
-  | { readonly kind: "path" }
-  | { readonly kind: "check-prices"; readonly file?: string };
 
 /** Adds `config` and its subcommands. */
 export function addConfigCommands(program: Command, run: (action: ConfigAction) => Promise<void>): void {

@@ -1,5 +1,5 @@
 import { type Command, Help } from "commander";
-import { suggest } from "../../model/suggest.ts";
+import { suggest } from "#kit/suggest.ts";
 
 /** The groups of commands in the program's help. Every definition of a command names its group. */
 export const GROUPS = { see: "See", setUp: "Set up", send: "Send", maintain: "Maintain" } as const;

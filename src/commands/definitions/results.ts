@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
-import { CAPTURE_LEVELS } from "../../model/capture.ts";
-import { suggest } from "../../model/suggest.ts";
+import { CAPTURE_LEVELS } from "#core/model/capture.ts";
+import { suggest } from "#kit/suggest.ts";
 import { GROUPS } from "./groups.ts";
 import { NO_REFRESH } from "./option-texts.ts";
 import type { CommandSetup } from "./setup.ts";

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { portNumber } from "../../option-values.ts";
+import { DIMENSIONS } from "#show/report/query.ts";
+import { portNumber, wholeNumber } from "../option-values.ts";
 import { GROUPS } from "./groups.ts";
 import { NO_REFRESH, NO_TITLES } from "./option-texts.ts";
-import { addListCommands, addSumCommands } from "./read.ts";
 import type { CommandSetup } from "./setup.ts";
 
 /** Adds the commands that show sessions and usage. */
@@ -12,7 +12,46 @@ export function addSessionCommands(program: Command, setup: CommandSetup): void 
   addSumCommands(program, setup);
 }
 
+/** Adds what the program does without a command. */
+export function addOverview(program: Command, { context, done }: CommandSetup): void {
+  program.action(async () => done((await import("../read-one.ts")).overview(context)));
+}
+
 // --- internal ---
+
+/** Adds `sessions` and `show`. */
+function addListCommands(program: Command, { context, done }: CommandSetup): void {
+  program
+    .command("sessions")
+    .helpGroup(GROUPS.see)
+    .description("list sessions, newest first")
+    .option("--limit <n>", "number of sessions", wholeNumber, 20)
+    .option("--all", "also sessions that were started and never used", false)
+    .option("--agent <agent>", "only this agent, e.g. claude-code")
+    .option("--repository <name>", "only this repository")
+    .option("--since <time>", "only sessions active since this age or time, e.g. 7d, 2026-11-14")
+    .option("--until <time>", "only sessions that began before this age or time")
+    .option("--no-titles", NO_TITLES)
+    .option("--json", "print JSON", false)
+    .option("--no-refresh", NO_REFRESH)
+    .action(async (options) => done((await import("../sessions.ts")).sessions(options, context)));
+
+  program
+    .command("show")
+    .helpGroup(GROUPS.see)
+    .description("show a session as a waterfall, or what a commit or pull request cost and the sessions behind it")
+    .argument(
+      "[name]",
+      "session id, commit, or the beginning of one; latest; pull request (#12, its URL), ticket or branch (default: the newest session)",
+    )
+    .option("--json", "print JSON", false)
+    .option("--no-refresh", NO_REFRESH)
+    .option("--no-titles", NO_TITLES)
+    .option("--envelopes", "print OpenHook envelopes, one JSON line each", false)
+    .action(async (session: string | undefined, options) =>
+      done((await import("../read-one.ts")).show(session, options, context)),
+    );
+}
 
 function addView(program: Command, { context, done, packageRoot, interruption }: CommandSetup): void {
   program
@@ -26,5 +65,36 @@ function addView(program: Command, { context, done, packageRoot, interruption }:
     .option("--print-url", "print only the address, do not open a browser", false)
     .action(async (options) =>
       done((await import("../view.ts")).view({ ...options, packageRoot, stop: interruption() }, context)),
+    );
+}
+
+/** Adds `report` and `explain`. */
+function addSumCommands(program: Command, { context, done }: CommandSetup): void {
+  program
+    .command("report")
+    .helpGroup(GROUPS.see)
+    .description("sum up tokens, cost, turns and tools (default: by day, agent and model)")
+    .argument("[by...]", `today, yesterday; one or more of ${DIMENSIONS.join(", ")}`)
+    .option("--blocks", "by the five-hour and weekly windows of rate limits", false)
+    .option("--since <time>", "age or time, e.g. 24h, today, 2026-11-14, 2026-11-14T09:00 (default: 30 days)")
+    .option("--until <time>", "age or time (default: now)")
+    .option("--agent <agent>", "only this agent, e.g. claude-code")
+    .option("--model <model>", "only this model")
+    .option("--repository <name>", "only this repository")
+    .option("--limit <n>", "maximum number of rows", wholeNumber)
+    .option("--json", "print JSON", false)
+    .option("--no-refresh", NO_REFRESH)
+    .option("--csv", "print CSV", false)
+    .action(async (words: string[], options) => done((await import("../report.ts")).report(words, options, context)));
+
+  program
+    .command("explain")
+    .helpGroup(GROUPS.see)
+    .description("explain where a session's time and money went")
+    .argument("[session]", "session id, or its beginning (default: the newest session)")
+    .option("--json", "print JSON", false)
+    .option("--no-refresh", NO_REFRESH)
+    .action(async (session: string | undefined, options) =>
+      done((await import("../read-one.ts")).explain(session, options, context)),
     );
 }

@@ -1,4 +1,4 @@
-import type { Context } from "../../context.ts";
+import type { Context } from "#config/context.ts";
 
 /** What the definitions of commands need from the process. */
 export interface CommandSetup {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { nearest } from "../../model/nearest.ts";
+import { nearest } from "#kit/nearest.ts";
 
 /**
  * Makes the program refuse arguments that a command does not expect. Commander itself would report `bridge bogus` as an argument of

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { ENVELOPE_TEXTS } from "../../model/envelope-types.ts";
+import { ENVELOPE_TEXTS } from "#core/model/envelope-types.ts";
 import { addBridgeCommands } from "./bridge.ts";
 import { addConfigCommands } from "./config.ts";
 import { GROUPS } from "./groups.ts";

@@ -5,11 +5,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { recognises, toEntries, toEvents } from "../../../src/agents/amp/adapter.ts";
-import { toFileWrites } from "../../../src/agents/amp/file-writes.ts";
-import installer from "../../../src/agents/amp/installer.ts";
-import { parseInboxFile } from "../../../src/intake/inbox-file.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import { adapter, toEntries, toFileWrites } from "#agents/amp/adapter.ts";
+import installer from "#agents/amp/installer.ts";
+import { parseInboxFile } from "#collect/intake/inbox-file.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const PROJECT = "/home/dev/acme-shop";
@@ -77,8 +76,8 @@ function play(calls: readonly Call[], env: NodeJS.ProcessEnv = {}) {
     const parsed = parseInboxFile(text, 0);
     if (!parsed.ok) throw new Error(parsed.reason);
     const payload: unknown = JSON.parse(parsed.payload.toString());
-    expect(recognises(payload, parsed.facts)).toBe("certain");
-    const events = toEvents(payload, parsed.facts);
+    expect(adapter.recognises(payload, parsed.facts)).toBe("certain");
+    const events = adapter.toEvents(payload, parsed.facts);
     const entries = toEntries(payload, parsed.facts);
     return { events, entries, writes: toFileWrites(payload, { events, entries }) };
   });
@@ -105,7 +104,7 @@ describe("plugin", () => {
     (name) => {
       const stdins = recorded(name).map(({ stdin }) => stdin);
       const facts = { timeMs: 0, env: {}, payloadBytes: 0, truncated: false };
-      const direct = stdins.flatMap((stdin) => toEvents(stdin, facts));
+      const direct = stdins.flatMap((stdin) => adapter.toEvents(stdin, facts));
       const { events, texts } = play(stdins.map(({ event }) => ({ name: event.type, event })));
       const essence = (all: typeof events) =>
         all

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { recognises, toEntries, toEvents } from "../../../src/agents/auggie/adapter.ts";
-import { toFileWrites } from "../../../src/agents/auggie/file-writes.ts";
-import auggie from "../../../src/agents/auggie/index.ts";
-import installer from "../../../src/agents/auggie/installer.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { type Event, extrasOf } from "../../../src/model/event.ts";
+import { adapter, toEntries } from "#agents/auggie/adapter.ts";
+import { toFileWrites } from "#agents/auggie/file-writes.ts";
+import auggie from "#agents/auggie/index.ts";
+import installer from "#agents/auggie/installer.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+
+const { recognises, toEvents } = adapter;
 
 const facts: IntakeFacts = { timeMs: 1_000, env: {}, payloadBytes: 1, truncated: false };
 const ID = "3d0f7a52-0000-4000-8000-000000000001";

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import reader from "../../../src/agents/auggie/transcript.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import { TranscriptEntry } from "../../../src/model/transcript.ts";
+import reader from "#agents/auggie/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import { TranscriptEntry } from "#core/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 
 const ID = "3d0f7a52-0000-4000-8000-000000000001";

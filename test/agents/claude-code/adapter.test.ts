@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { recognises, toEvents } from "../../../src/agents/claude-code/adapter.ts";
-import { exitCodeOf } from "../../../src/agents/claude-code/exit-code.ts";
-import { allAgents } from "../../../src/agents/registry.ts";
-import { notNeededEvent, unknownNamesIn } from "../../../src/drain/drift.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
-import { Event } from "../../../src/model/event-schema.ts";
+import { adapter } from "#agents/claude-code/adapter.ts";
+import { exitCodeOf } from "#agents/claude-code/texts.ts";
+import { allAgents } from "#agents/registry.ts";
+import { notNeededEvent, unknownNamesIn } from "#collect/payload/drift.ts";
+import { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+
+const { recognises, toEvents } = adapter;
 
 const NOW_MS = Date.UTC(2026, 9, 5, 12);
 const SESSION = "080b9fe2-ba55-4bb3-b3e8-4df84ef8514d";

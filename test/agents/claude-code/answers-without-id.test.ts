@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { type LineState, lineState } from "../../../src/agents/claude-code/line-context.ts";
-import { readLine } from "../../../src/agents/claude-code/lines.ts";
-import type { JsonLine } from "../../../src/agents/shared/transcript/json-line.ts";
-import { TranscriptEntry } from "../../../src/model/transcript.ts";
+import { type LineState, lineState } from "#agents/claude-code/line-context.ts";
+import { readLine } from "#agents/claude-code/lines.ts";
+import type { JsonLine } from "#agents/shared/transcript/json-line.ts";
+import { TranscriptEntry } from "#core/model/transcript.ts";
 import { readWith, wholeLine } from "../shared/line.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { check } from "../../../src/agents/claude-code/check.ts";
-import { type SystemPolicies, systemPolicies } from "../../../src/agents/claude-code/system-policy.ts";
+import { check } from "#agents/claude-code/check.ts";
+import { type SystemPolicies, systemPolicies } from "#agents/claude-code/system-policy.ts";
 
 let home: string;
 const put = async (path: string, settings: unknown): Promise<void> => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type LineState, lineState } from "../../../src/agents/claude-code/line-context.ts";
-import { readLine } from "../../../src/agents/claude-code/lines.ts";
-import { inputDigest } from "../../../src/agents/shared/payload/digest.ts";
-import type { JsonLine } from "../../../src/agents/shared/transcript/json-line.ts";
-import { limitEntries } from "../../../src/capture/limit-fields.ts";
-import { TranscriptEntry } from "../../../src/model/transcript.ts";
+import { type LineState, lineState } from "#agents/claude-code/line-context.ts";
+import { readLine } from "#agents/claude-code/lines.ts";
+import { inputDigest } from "#agents/shared/payload/digest.ts";
+import type { JsonLine } from "#agents/shared/transcript/json-line.ts";
+import { TranscriptEntry } from "#core/model/transcript.ts";
+import { limitEntries } from "#store/capture/limit-fields.ts";
 import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";
 import { readWith, shortLine, wholeLine } from "../shared/line.ts";
@@ -600,6 +600,7 @@ describe("long strings", () => {
     "[Tool use interrupted",
     "Exit code 2\n",
     "Permission to use ",
+    `${"/home/dev".repeat(30)} was blocked. For security, Claude Code may only write below it\n`,
     "git ",
     "gh; ",
   ];
@@ -669,6 +670,26 @@ describe("long strings", () => {
       }),
       { numRuns: runs(2_000) },
     );
+  });
+
+  test.each([
+    ["", 0],
+    ["x".repeat(100), 1],
+  ])("an error is read without its rest if its first line is short enough: %j", (before, times) => {
+    const error = `${before}Exit code 2\n${"x".repeat(1_000)}`;
+    const content = [{ type: "tool_result", tool_use_id: "t1", is_error: true, content: error }];
+    const text = JSON.stringify({ type: "user", uuid: "u1", message: { content }, toolUseResult: `Error: ${error}` });
+    const { bytes, ...line } = shortLine(text);
+    let wholeReads = 0;
+    const counted = {
+      ...line,
+      get bytes() {
+        wholeReads++;
+        return bytes;
+      },
+    };
+    expect(readOne(counted, FRESH, undefined)).toEqual(readOne(wholeLine(text), FRESH, undefined));
+    expect(wholeReads).toBe(times);
   });
 });
 

@@ -12,11 +12,11 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import reader from "../../../src/agents/claude-code/transcript.ts";
-import type { TranscriptFile } from "../../../src/model/agent.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import { mergeEntries } from "../../../src/model/merge.ts";
-import type { Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
+import reader from "#agents/claude-code/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptFile } from "#core/model/transcript-reader.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { locateAll } from "../../support/located.ts";
 import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";

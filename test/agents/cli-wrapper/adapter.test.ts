@@ -1,10 +1,11 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import card from "../../../src/agents/cli-wrapper/index.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf, isEnvelope } from "../../../src/model/event.ts";
-import { pairTools } from "../../../src/session/pair.ts";
+import card from "#agents/cli-wrapper/index.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { isEnvelope } from "#core/rules/event.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+import { pairTools } from "#core/session/pair.ts";
 import { compareLines, type DocumentedCall, linesOf, mapped, truthOf } from "../../support/documented.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -55,10 +56,10 @@ describe.each([
 
 test("recognises only payloads with all three marks", () => {
   for (const payload of [pre, post, { cli: "x", args: [], phase: "pre" }]) {
-    expect(card.recognises(payload)).toBe("certain");
+    expect(card.recognises(payload, intake())).toBe("certain");
   }
   for (const payload of [null, [], "pre", {}, { ...pre, phase: "mid" }, { ...pre, cli: "" }, { ...pre, args: "pr" }]) {
-    expect(card.recognises(payload)).toBe("no");
+    expect(card.recognises(payload, intake())).toBe("no");
     expect(card.toEvents(payload, intake())).toEqual([]);
   }
 });

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { wrap } from "../../../src/commands/wrap.ts";
-import { placesOf } from "../../../src/config/places.ts";
+import { wrap } from "#commands/wrap.ts";
+import { placesOf } from "#config/places.ts";
 import { readInbox, until } from "../../intake/intakes.ts";
 import { contextAt } from "../../support/context.ts";
 import { removeFolder } from "../../support/remove.ts";
@@ -68,7 +68,7 @@ export class Wrapped {
   /** Wraps programs with the `wrap` command, and sets the wrapper's shell. */
   async wrap(names: readonly string[], setup: Setup | undefined = setups[0]): Promise<void> {
     const { context } = contextAt(this.places, { env: this.env });
-    const hookSource = resolve("src/intake/hook.sh");
+    const hookSource = resolve("src/collect/intake/hook.sh");
     await wrap(names, { dryRun: false, hookSource }, context);
     const program = join(dirname(this.places.hookPath), "wrapper");
     let text = readFileSync(program, "utf8");

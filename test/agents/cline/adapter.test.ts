@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import cline from "../../../src/agents/cline/index.ts";
-import { callResultOf } from "../../../src/agents/cline/tool-result.ts";
-import { detect } from "../../../src/agents/detect.ts";
-import { allAgents } from "../../../src/agents/registry.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import cline from "#agents/cline/index.ts";
+import { callResultOf } from "#agents/cline/tool-result.ts";
+import { detect } from "#agents/detect.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 
 const agents = await allAgents();
 const NOW_MS = Date.UTC(2026, 10, 21, 9);
@@ -31,10 +31,10 @@ const typesOf = (value: unknown) => eventsOf(value).map((event) => event.type);
 
 describe("recognition", () => {
   it("is certain by the version field, even if empty", () => {
-    expect(cline.recognises(payload("agent_start"))).toBe("certain");
-    expect(cline.recognises({ clineVersion: "3.40.0", hookName: "TaskStart" })).toBe("certain");
-    expect(cline.recognises({ clineVersion: "3.40.0" })).toBe("no");
-    expect(cline.recognises(null)).toBe("no");
+    expect(cline.recognises(payload("agent_start"), intake())).toBe("certain");
+    expect(cline.recognises({ clineVersion: "3.40.0", hookName: "TaskStart" }, intake())).toBe("certain");
+    expect(cline.recognises({ clineVersion: "3.40.0" }, intake())).toBe("no");
+    expect(cline.recognises(null, intake())).toBe("no");
   });
   it.each([[undefined], [null], [3]])("of a payload with version %s depends on the command line", (clineVersion) => {
     const odd = payload("agent_start", { clineVersion });

@@ -12,10 +12,10 @@ import {
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { hookFileText, isOurs } from "../../../src/agents/cline/hook-file.ts";
-import installer from "../../../src/agents/cline/installer.ts";
-import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
-import type { HookCommand, InstallTarget, SettingsText } from "../../../src/model/agent.ts";
+import installer, { hookFileText, isOurs } from "#agents/cline/installer.ts";
+import { SettingsError } from "#agents/shared/settings/settings.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { InstallTarget, SettingsText } from "#core/model/installer.ts";
 import fc from "../../support/properties.ts";
 
 const command: HookCommand = ({ source, drain }) =>

@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import cline from "../../../src/agents/cline/transcript.ts";
-import type { TranscriptReader } from "../../../src/model/agent.ts";
-import type { ContentUpdate } from "../../../src/model/content.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import { type EntryOf, TranscriptEntry } from "../../../src/model/transcript.ts";
+import cline from "#agents/cline/transcript.ts";
+import type { ContentUpdate } from "#core/model/content.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import { type EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptReader } from "#core/model/transcript-reader.ts";
 import { locateAll } from "../../support/located.ts";
 
 const reader: TranscriptReader = cline;

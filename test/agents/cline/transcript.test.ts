@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import cline from "../../../src/agents/cline/transcript.ts";
-import { elementsOf } from "../../../src/agents/shared/transcript/elements.ts";
-import type { TranscriptReader } from "../../../src/model/agent.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import { TranscriptEntry } from "../../../src/model/transcript.ts";
+import cline from "#agents/cline/transcript.ts";
+import { elementsOf } from "#agents/shared/transcript/elements.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import { TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptReader } from "#core/model/transcript-reader.ts";
 import { locateAll } from "../../support/located.ts";
 
 const reader: TranscriptReader = cline;

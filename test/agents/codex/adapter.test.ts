@@ -2,14 +2,17 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { recognises, toEvents } from "../../../src/agents/codex/adapter.ts";
-import codex from "../../../src/agents/codex/index.ts";
-import { toEntries } from "../../../src/agents/codex/requests.ts";
-import { unknownNamesIn } from "../../../src/drain/drift.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf, isEnvelope } from "../../../src/model/event.ts";
-import { Event } from "../../../src/model/event-schema.ts";
-import { TranscriptEntry } from "../../../src/model/transcript.ts";
+import { adapter } from "#agents/codex/adapter.ts";
+import codex from "#agents/codex/index.ts";
+import { toEntries } from "#agents/codex/requests.ts";
+import { unknownNamesIn } from "#collect/payload/drift.ts";
+import { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { TranscriptEntry } from "#core/model/transcript.ts";
+import { isEnvelope } from "#core/rules/event.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+
+const { recognises, toEvents } = adapter;
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const NOW_MS = Date.UTC(2026, 9, 5, 12);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { outcomeOf, outputText } from "../../../src/agents/codex/outcome.ts";
+import { outcomeOf, outputText } from "#agents/codex/outcome.ts";
 
 const EXEC = "Chunk ID: 1c9980\nWall time: 0.8576 seconds\n";
 const NO_ESCALATION = "reject command — you cannot ask for escalated permissions";

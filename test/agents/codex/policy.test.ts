@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { check } from "../../../src/agents/codex/check.ts";
-import codex from "../../../src/agents/codex/installer.ts";
-import type { HookCommand } from "../../../src/model/agent.ts";
+import { check } from "#agents/codex/check.ts";
+import codex from "#agents/codex/installer.ts";
+import type { HookCommand } from "#core/model/agent.ts";
 
 const home = mkdtempSync(join(tmpdir(), "openhook-codex-policy-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));

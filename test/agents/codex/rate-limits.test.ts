@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import codex from "../../../src/agents/codex/index.ts";
+import codex from "#agents/codex/index.ts";
 
 const line = (limits: object | null, timestamp = "2026-11-21T06:00:00.000Z"): string =>
   JSON.stringify({ timestamp, type: "event_msg", payload: { type: "token_count", info: null, rate_limits: limits } });

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import reader from "../../../src/agents/codex/transcript.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import { mergeEntries } from "../../../src/model/merge.ts";
-import type { EntryOf, Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
+import reader from "#agents/codex/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import fc from "../../support/properties.ts";
 
 // The calls and tokens that are counted from lines of running totals. The agent's README.md has the table of shapes.

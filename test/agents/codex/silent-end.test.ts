@@ -1,6 +1,6 @@
 // The terminal interface sends no SessionEnd when the user leaves
 import { afterEach, expect, test } from "vitest";
-import { openDatabase } from "../../../src/store/database.ts";
+import { openDatabase } from "#store/database.ts";
 import { importInto, unpackAll } from "../../import/run.ts";
 import { clockAt } from "../../support/clock.ts";
 import { Replay } from "../../support/replay.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { subscriptionOf } from "../../../src/agents/codex/rate-limits.ts";
+import { subscriptionOf } from "#agents/codex/rate-limits.ts";
 
 const line = (plan: unknown, timestamp = "2026-11-21T06:00:00.000Z"): string =>
   JSON.stringify({ timestamp, type: "event_msg", payload: { type: "token_count", rate_limits: { plan_type: plan } } });

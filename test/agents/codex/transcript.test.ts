@@ -12,12 +12,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import reader from "../../../src/agents/codex/transcript.ts";
-import { limitEntries } from "../../../src/capture/limit-fields.ts";
-import type { TranscriptFile } from "../../../src/model/agent.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import { mergeEntries } from "../../../src/model/merge.ts";
-import type { Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
+import reader from "#agents/codex/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptFile } from "#core/model/transcript-reader.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
+import { limitEntries } from "#store/capture/limit-fields.ts";
 import { locateAll } from "../../support/located.ts";
 import fc from "../../support/properties.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import vscode from "../../../src/agents/copilot-vscode/index.ts";
-import { detect } from "../../../src/agents/detect.ts";
-import { allAgents } from "../../../src/agents/registry.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import vscode from "#agents/copilot-vscode/index.ts";
+import { detect } from "#agents/detect.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 
 // Made from documentation: https://code.visualstudio.com/docs/agents/reference/hooks-reference, read 2026-11-21
 const STORAGE = "/home/dev/.config/Code/User/workspaceStorage/4f2a/GitHub.copilot-chat/transcripts/s1.jsonl";

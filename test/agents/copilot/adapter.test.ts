@@ -2,11 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { exitCodeIn } from "../../../src/agents/copilot/adapter.ts";
-import copilot from "../../../src/agents/copilot/index.ts";
-import { ownName } from "../../../src/agents/copilot/names.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { type Event, extrasOf } from "../../../src/model/event.ts";
+import { exitCodeIn } from "#agents/copilot/adapter.ts";
+import copilot from "#agents/copilot/index.ts";
+import { ownName } from "#agents/copilot/names.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const ID = "9b5d9f7a-eaf4-4d35-bd6a-85c5ac5f9a3b";

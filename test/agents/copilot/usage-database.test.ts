@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import reader from "../../../src/agents/copilot/transcript.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import type { EntryOf, Offset } from "../../../src/model/transcript.ts";
+import reader from "#agents/copilot/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { EntryOf, Offset } from "#core/model/transcript.ts";
 import { removeFolder } from "../../support/remove.ts";
 import { CASES } from "../../support/replay.ts";
 

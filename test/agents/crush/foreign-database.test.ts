@@ -1,9 +1,9 @@
 // A repository can bring its own .crush/crush.db: reading it must be quick, whatever it contains.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import reader from "../../../src/agents/crush/transcript.ts";
-import { RefusedError } from "../../../src/agents/shared/transcript/open.ts";
-import type { TranscriptBatch } from "../../../src/model/agent.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
+import reader from "#agents/crush/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { TranscriptBatch } from "#core/model/transcript-reader.ts";
+import { RefusedError } from "#kit/open.ts";
 import { Made, readAll, text } from "./made.ts";
 
 let made: Made;

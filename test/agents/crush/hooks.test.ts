@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { recognises, toEvents } from "../../../src/agents/crush/adapter.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
-import { openDatabase } from "../../../src/store/database.ts";
+import { adapter } from "#agents/crush/adapter.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+import { openDatabase } from "#store/database.ts";
 import { Replay } from "../../support/replay.ts";
 import { summaryOf } from "../../support/summary.ts";
 import { call, finish, Made, result, text } from "./made.ts";
+
+const { recognises, toEvents } = adapter;
 
 const S = "4fd59e66-f529-4079-8a91-d8b1cea1bfae";
 const AT = Date.UTC(2026, 10, 25, 9);

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import installer from "../../../src/agents/crush/installer.ts";
-import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
-import type { HookCommand } from "../../../src/model/agent.ts";
+import installer from "#agents/crush/installer.ts";
+import { SettingsError } from "#agents/shared/settings/settings.ts";
+import type { HookCommand } from "#core/model/agent.ts";
 
 let project: string;
 beforeEach(() => {

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import Libsql from "libsql";
-import reader from "../../../src/agents/crush/transcript.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import type { Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
+import reader from "#agents/crush/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
 
 /** The tables of Crush 0.90.0. */
 const SCHEMA = `

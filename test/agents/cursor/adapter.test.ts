@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
-import cursor from "../../../src/agents/cursor/index.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import cursor from "#agents/cursor/index.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 
 const NOW_MS = Date.UTC(2026, 8, 14, 9);
 const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({

@@ -3,15 +3,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import cursor from "../../../src/agents/cursor/index.ts";
-import { detect } from "../../../src/agents/detect.ts";
-import { allAgents } from "../../../src/agents/registry.ts";
-import { decodePayload } from "../../../src/intake/payload.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import type { Envelope } from "../../../src/model/envelope.ts";
-import { isEnvelope } from "../../../src/model/event.ts";
-import { mergeEntries } from "../../../src/model/merge.ts";
-import type { TranscriptEntry } from "../../../src/model/transcript.ts";
+import cursor from "#agents/cursor/index.ts";
+import { detect } from "#agents/detect.ts";
+import { allAgents } from "#agents/registry.ts";
+import { decodePayload } from "#collect/intake/payload.ts";
+import type { Envelope } from "#core/model/envelope.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { isEnvelope } from "#core/rules/event.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 
 interface Line {
   readonly type: string | null;

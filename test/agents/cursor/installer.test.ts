@@ -2,10 +2,11 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import installer from "../../../src/agents/cursor/installer.ts";
-import { replyOf } from "../../../src/agents/replies.ts";
-import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
-import type { HookCommand, Registration } from "../../../src/model/agent.ts";
+import installer from "#agents/cursor/installer.ts";
+import { replyOf } from "#agents/replies.ts";
+import { SettingsError } from "#agents/shared/settings/settings.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Registration } from "#core/model/installer.ts";
 import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";
 

@@ -1,6 +1,6 @@
 // The documented cases in a complete drain: what the store has afterwards
 import { afterEach, describe, expect, test } from "vitest";
-import * as semconv from "../../../src/telemetry/semconv.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
 import { clockAt } from "../../support/clock.ts";
 import { Replay } from "../../support/replay.ts";
 import { countersAndRows, spansIn, summaryOf } from "../../support/summary.ts";

@@ -1,9 +1,10 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { detect } from "../../../src/agents/detect.ts";
-import { allAgents } from "../../../src/agents/registry.ts";
-import type { Agent, IntakeFacts, Recognition } from "../../../src/model/agent.ts";
+import { detect } from "#agents/detect.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { Agent, Recognition } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { type DocumentedCall, intakeOf, linesOf, payloadOf } from "../../support/documented.ts";
 
 interface Case extends DocumentedCall {

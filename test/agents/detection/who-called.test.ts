@@ -3,11 +3,12 @@ import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { detect } from "../../../src/agents/detect.ts";
-import { RECORDED_VARIABLES } from "../../../src/agents/intake.const.ts";
-import { allAgents } from "../../../src/agents/registry.ts";
-import type { Agent, IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import { detect } from "#agents/detect.ts";
+import { RECORDED_VARIABLES } from "#agents/intake.const.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { type RecordedPayload, recordedPayloads } from "../../session/recorded.ts";
 import { type DocumentedCall, intakeOf, linesOf, payloadOf } from "../../support/documented.ts";
 

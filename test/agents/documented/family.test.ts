@@ -1,9 +1,10 @@
 import { describe, expect, it, test } from "vitest";
-import { detect } from "../../../src/agents/detect.ts";
-import { allAgents, findAgent } from "../../../src/agents/registry.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { type Event, extrasOf } from "../../../src/model/event.ts";
-import { assignCallIds } from "../../../src/session/assign-call-ids.ts";
+import { detect } from "#agents/detect.ts";
+import { allAgents, findAgent } from "#agents/registry.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+import { assignCallIds } from "#core/session/assign-call-ids.ts";
 
 // Agents known only from documentation: recognised and converted.
 

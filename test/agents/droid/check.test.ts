@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { check } from "../../../src/agents/droid/check.ts";
-import droid from "../../../src/agents/droid/installer.ts";
-import type { HookCommand } from "../../../src/model/agent.ts";
+import { check } from "#agents/droid/check.ts";
+import droid from "#agents/droid/installer.ts";
+import type { HookCommand } from "#core/model/agent.ts";
 
 const home = mkdtempSync(join(tmpdir(), "openhook-droid-policy-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));

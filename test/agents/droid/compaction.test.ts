@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
-import { toEvents } from "../../../src/agents/droid/adapter.ts";
-import droid from "../../../src/agents/droid/installer.ts";
+import { adapter } from "#agents/droid/adapter.ts";
+import droid from "#agents/droid/installer.ts";
+
+const { toEvents } = adapter;
 
 // From the documentation: no recording has one
 const payload = {

@@ -3,12 +3,14 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { toEvents } from "../../../src/agents/droid/adapter.ts";
-import reader from "../../../src/agents/droid/transcript.ts";
-import { extrasOf } from "../../../src/model/event.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import type { EntryOf, Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
+import { adapter } from "#agents/droid/adapter.ts";
+import reader from "#agents/droid/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { removeFolder } from "../../support/remove.ts";
+
+const { toEvents } = adapter;
 
 let home: string;
 beforeEach(() => {

@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { detect } from "../../../src/agents/detect.ts";
-import { recognises, toEvents } from "../../../src/agents/gemini-cli/adapter.ts";
-import { allAgents } from "../../../src/agents/registry.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { type Event, extrasOf } from "../../../src/model/event.ts";
+import { detect } from "#agents/detect.ts";
+import { adapter } from "#agents/gemini-cli/adapter.ts";
+import { allAgents } from "#agents/registry.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { CASES } from "../../support/replay.ts";
+
+const { recognises, toEvents } = adapter;
 
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const SESSION = "91c17a0a-b01c-45e8-befd-5a0e0ab1ec40";

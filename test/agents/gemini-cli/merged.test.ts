@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import reader from "../../../src/agents/gemini-cli/transcript.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import type { TranscriptEntry } from "../../../src/model/transcript.ts";
+import reader from "#agents/gemini-cli/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
 
 let home = "";
 beforeEach(() => {

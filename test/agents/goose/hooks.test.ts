@@ -1,13 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { toEvents } from "../../../src/agents/goose/adapter.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import { adapter } from "#agents/goose/adapter.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { clockAt } from "../../support/clock.ts";
 import { compareRecorded } from "../../support/expected.ts";
 import { CASES, Replay } from "../../support/replay.ts";
 import { type Expected, summaryOf } from "../../support/summary.ts";
+
+const { toEvents } = adapter;
 
 const S = "20261125_1";
 let replay: Replay | undefined;

@@ -2,9 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import installer from "../../../src/agents/goose/installer.ts";
-import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
-import type { HookCommand, SettingsText } from "../../../src/model/agent.ts";
+import installer from "#agents/goose/installer.ts";
+import { SettingsError } from "#agents/shared/settings/settings.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { SettingsText } from "#core/model/installer.ts";
 
 const target = { home: "/home/dev", project: "/home/dev/acme-shop", env: {} };
 const command: HookCommand = ({ source, drain }) =>

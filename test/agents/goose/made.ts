@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import Libsql from "libsql";
-import reader from "../../../src/agents/goose/transcript.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import type { TranscriptEntry } from "../../../src/model/transcript.ts";
+import reader from "#agents/goose/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
 
 /** The tables of schema version 16, with the columns that the reader uses. */
 const SCHEMA = `

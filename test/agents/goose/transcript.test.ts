@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import reader from "../../../src/agents/goose/transcript.ts";
+import reader from "#agents/goose/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 import { Made, ofKind, readAll, refused, request, response, text } from "./made.ts";
 

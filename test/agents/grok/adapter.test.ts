@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { recognises, toContent, toEvents } from "../../../src/agents/grok/adapter.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import { adapter, toContent } from "#agents/grok/adapter.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+
+const { recognises, toEvents } = adapter;
 
 const INTAKE: IntakeFacts = { source: "grok", timeMs: 1_000, env: {}, payloadBytes: 10, truncated: false };
 const SESSION = "1720208d-502b-4863-983e-cf2dbc5a90d3";

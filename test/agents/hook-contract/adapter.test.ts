@@ -1,9 +1,9 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, test } from "vitest";
-import card from "../../../src/agents/hook-contract/index.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import card from "#agents/hook-contract/index.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { compareLines, type DocumentedCall, intakeOf, linesOf, mapped, truthOf } from "../../support/documented.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));

@@ -2,11 +2,11 @@
 import { cpSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import kiloCard from "../../../src/agents/kilo/index.ts";
-import kilo from "../../../src/agents/kilo/transcript.ts";
-import opencodeCard from "../../../src/agents/opencode/index.ts";
-import opencode from "../../../src/agents/opencode/transcript.ts";
-import { openDatabase } from "../../../src/store/database.ts";
+import kiloCard from "#agents/kilo/index.ts";
+import kilo from "#agents/kilo/transcript.ts";
+import opencodeCard from "#agents/opencode/index.ts";
+import opencode from "#agents/opencode/transcript.ts";
+import { openDatabase } from "#store/database.ts";
 import { clockAt } from "../../support/clock.ts";
 import { compareRecorded } from "../../support/expected.ts";
 import { locateAll } from "../../support/located.ts";

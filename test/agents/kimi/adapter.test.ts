@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { recognises, toEvents } from "../../../src/agents/kimi/adapter.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import { adapter } from "#agents/kimi/adapter.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+
+const { recognises, toEvents } = adapter;
 
 const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
   timeMs: Date.UTC(2026, 10, 25, 4),

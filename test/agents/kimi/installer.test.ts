@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import installer from "../../../src/agents/kimi/installer.ts";
-import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
-import { statementsOf } from "../../../src/agents/shared/settings/toml-statements.ts";
-import type { HookCommand, InstallTarget } from "../../../src/model/agent.ts";
+import installer from "#agents/kimi/installer.ts";
+import { SettingsError } from "#agents/shared/settings/settings.ts";
+import { statementsOf } from "#agents/shared/settings/toml-statements.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { InstallTarget } from "#core/model/installer.ts";
 import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";
 

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import reader from "../../../src/agents/kimi/transcript.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import { mergeEntries } from "../../../src/model/merge.ts";
-import { type Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
+import reader from "#agents/kimi/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import { type Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { locateAll } from "../../support/located.ts";
 
 const SESSION = "session_2a549b13-d509-4d5e-8a98-cf0156e36a8e";

@@ -1,11 +1,11 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, test } from "vitest";
-import card from "../../../src/agents/kiro/index.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
-import { NOTHING_SETTLED, type ToolCall } from "../../../src/model/session.ts";
-import { buildSession } from "../../../src/session/build.ts";
+import card from "#agents/kiro/index.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { NOTHING_SETTLED, type ToolCall } from "#core/model/session.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+import { buildSession } from "#core/session/build.ts";
 import { compareLines, type DocumentedCall, linesOf, mapped, truthOf } from "../../support/documented.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import * as semconv from "../../../src/telemetry/semconv.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
 import { type DocumentedCall, linesOf } from "../../support/documented.ts";
 import { DocumentedRun } from "../../support/documented-run.ts";
 import { countersAndRows, spansIn, summaryOf } from "../../support/summary.ts";

@@ -2,9 +2,10 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import installer from "../../../src/agents/kiro/installer.ts";
-import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
-import type { HookCommand, InstallTarget, SettingsText } from "../../../src/model/agent.ts";
+import installer from "#agents/kiro/installer.ts";
+import { SettingsError } from "#agents/shared/settings/settings.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { InstallTarget, SettingsText } from "#core/model/installer.ts";
 import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";
 

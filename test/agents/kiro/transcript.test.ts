@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import reader from "../../../src/agents/kiro/transcript.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import { TranscriptEntry } from "../../../src/model/transcript.ts";
+import reader from "#agents/kiro/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import { TranscriptEntry } from "#core/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));

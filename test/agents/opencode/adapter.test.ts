@@ -2,11 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { recognises, toEntries, toEvents } from "../../../src/agents/opencode/adapter.ts";
-import { idTimeMs, isCopy, isOlderCopy } from "../../../src/agents/shared/opencode/ids.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import opencode from "#agents/opencode/index.ts";
+import { idTimeMs, isCopy, isOlderCopy } from "#agents/shared/opencode/ids.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
 import fc from "../../support/properties.ts";
+
+const { recognises, toEntries, toEvents } = opencode;
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const S = "ses_e0353a808ffe1kcC0bzNbPqEgM";

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import installer from "../../../src/agents/opencode/installer.ts";
-import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
-import type { HookCommand } from "../../../src/model/agent.ts";
+import installer from "#agents/opencode/installer.ts";
+import { SettingsError } from "#agents/shared/settings/settings.ts";
+import type { HookCommand } from "#core/model/agent.ts";
 
 const target = { home: "/home/dev", project: "/home/dev/acme", env: {} };
 const path = "/home/dev/.config/opencode/plugins/openhook-otel.js";

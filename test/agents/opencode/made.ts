@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import Libsql from "libsql";
-import reader from "../../../src/agents/opencode/transcript.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import { mergeEntries } from "../../../src/model/merge.ts";
-import type { Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
+import reader from "#agents/opencode/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 
 /** The tables of OpenCode 1.18.33, with the columns that the reader uses. */
 const SCHEMA = `

@@ -15,17 +15,17 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import * as kiloAdapter from "../../../src/agents/kilo/adapter.ts";
-import kilo from "../../../src/agents/kilo/installer.ts";
-import * as opencodeAdapter from "../../../src/agents/opencode/adapter.ts";
-import opencode from "../../../src/agents/opencode/installer.ts";
-import { formatEnd, formatHead, parseInboxFile, processStart } from "../../../src/intake/inbox-file.ts";
-import { decodePayload } from "../../../src/intake/payload.ts";
-import type { Event } from "../../../src/model/event.ts";
+import kiloCard from "#agents/kilo/index.ts";
+import kilo from "#agents/kilo/installer.ts";
+import opencodeCard from "#agents/opencode/index.ts";
+import opencode from "#agents/opencode/installer.ts";
+import { formatEnd, formatHead, parseInboxFile, processStart } from "#collect/intake/inbox-file.ts";
+import { decodePayload } from "#collect/intake/payload.ts";
+import type { Event } from "#core/model/event-schema.ts";
 
 const CASES = dirname(dirname(fileURLToPath(import.meta.url)));
 const INSTALLERS = { opencode, kilo };
-const ADAPTERS = { opencode: opencodeAdapter, kilo: kiloAdapter };
+const ADAPTERS = { opencode: opencodeCard, kilo: kiloCard };
 type Source = keyof typeof INSTALLERS;
 const SOURCES: readonly Source[] = ["opencode", "kilo"];
 

@@ -3,9 +3,9 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { dirname, join } from "node:path";
 import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import card from "../../../src/agents/opencode/index.ts";
-import reader from "../../../src/agents/opencode/transcript.ts";
-import type { TranscriptEntry } from "../../../src/model/transcript.ts";
+import card from "#agents/opencode/index.ts";
+import reader from "#agents/opencode/transcript.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
 import { Made, merged, ofKind, readAll } from "./made.ts";
 

@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
-import { recognises, toEvents } from "../../../src/agents/openhands/adapter.ts";
-import { toFileWrites } from "../../../src/agents/openhands/file-writes.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
-import { openDatabase } from "../../../src/store/database.ts";
+import { adapter } from "#agents/openhands/adapter.ts";
+import { toFileWrites } from "#agents/openhands/file-writes.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+import { openDatabase } from "#store/database.ts";
 import { clockAt } from "../../support/clock.ts";
 import { type RecordedCall, Replay } from "../../support/replay.ts";
 import { MadeConversation, ofKind } from "./made.ts";
+
+const { recognises, toEvents } = adapter;
 
 const intake: IntakeFacts = { timeMs: 1_700_000_000_000, env: {}, payloadBytes: 1, truncated: false };
 const payload = (event_type: string, members: object = {}) => ({

@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import reader from "../../../src/agents/openhands/transcript.ts";
-import type { TranscriptFile } from "../../../src/model/agent.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import type { EntryOf, Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
+import reader from "#agents/openhands/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptFile } from "#core/model/transcript-reader.ts";
 import { removeFolder } from "../../support/remove.ts";
 
 export const SESSION = "6f0c1c1e-7b7e-4b43-9d0e-0a1b2c3d4e5f";

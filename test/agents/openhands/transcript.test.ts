@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import reader from "../../../src/agents/openhands/transcript.ts";
-import { mergeEntries } from "../../../src/model/merge.ts";
-import type { Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
+import reader from "#agents/openhands/transcript.ts";
+import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { CHILD, MadeConversation, ofKind, SESSION, START_MS, usage } from "./made.ts";
 
 let made: MadeConversation;

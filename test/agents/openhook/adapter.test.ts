@@ -1,12 +1,12 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, test } from "vitest";
-import card from "../../../src/agents/openhook/index.ts";
-import { unknownNamesIn } from "../../../src/drain/drift.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { Envelope } from "../../../src/model/envelope.ts";
-import { mergeEntries } from "../../../src/model/merge.ts";
-import { TranscriptEntry } from "../../../src/model/transcript.ts";
+import card from "#agents/openhook/index.ts";
+import { unknownNamesIn } from "#collect/payload/drift.ts";
+import { Envelope } from "#core/model/envelope.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { TranscriptEntry } from "#core/model/transcript.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { compareLines, type DocumentedCall, linesOf, mapped, truthOf } from "../../support/documented.ts";
 
 const CASE = join(dirname(fileURLToPath(import.meta.url)), "004-openhook");

@@ -3,12 +3,12 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { validate } from "../../../src/convert/conformance.ts";
-import { conforms } from "../../../src/convert/report-text.ts";
-import { envelopeLines } from "../../../src/convert/session-envelopes.ts";
-import type { EnvelopeText } from "../../../src/model/envelope-types.ts";
-import { openDatabase } from "../../../src/store/database.ts";
-import { sessionById } from "../../../src/store/sessions.ts";
+import { validate } from "#check/conformance/conformance.ts";
+import { conforms } from "#check/conformance/report-text.ts";
+import { envelopeLines } from "#collect/convert/envelopes.ts";
+import type { EnvelopeText } from "#core/model/envelope-types.ts";
+import { openDatabase } from "#store/database.ts";
+import { sessionById } from "#store/sessions.ts";
 import { DocumentedRun } from "../../support/documented-run.ts";
 import { spansIn } from "../../support/summary.ts";
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import installer from "../../../src/agents/openhook/installer.ts";
-import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
-import type { HookCommand } from "../../../src/model/agent.ts";
+import installer from "#agents/openhook/installer.ts";
+import { SettingsError } from "#agents/shared/settings/settings.ts";
+import type { HookCommand } from "#core/model/agent.ts";
 import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";
 

@@ -3,15 +3,15 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { explain } from "../../../src/commands/explain.ts";
-import { report } from "../../../src/commands/report.ts";
-import { sessions } from "../../../src/commands/sessions.ts";
-import { show } from "../../../src/commands/show.ts";
-import { summarise } from "../../../src/report/session-summary.ts";
-import { figuresOf } from "../../../src/statusline/figures.ts";
-import { openDatabase } from "../../../src/store/database.ts";
-import { findSessions } from "../../../src/store/queries.ts";
-import { toRow } from "../../../src/view/data/rows.ts";
+import { explain } from "#commands/explain.ts";
+import { report } from "#commands/report.ts";
+import { sessions } from "#commands/sessions.ts";
+import { show } from "#commands/show.ts";
+import { summarise } from "#show/report/session-summary.ts";
+import { figuresOf } from "#show/statusline/figures.ts";
+import { toRow } from "#show/view/data/rows.ts";
+import { openDatabase } from "#store/database.ts";
+import { findSessions } from "#store/queries.ts";
 import { type ContextOptions, contextAt } from "../../support/context.ts";
 import { agents, Sender } from "./sender.ts";
 
@@ -93,11 +93,11 @@ describe("a session whose transcript was named and not read", () => {
         const [stored] = findSessions(db, `of-${source}`, 1);
         if (stored === undefined) throw new Error(source);
         const idle = { nowMs: sender.nowMs, idleTimeoutMs: 1_800_000 };
-        expect(toRow(db, { agents, idle }, summarise(db, stored, { agents })).sums).toMatchObject({
-          modelCalls: null,
+        expect(toRow(db, { agents, idle }, summarise(db, stored, { agents })).totals).toMatchObject({
+          model_calls: null,
           input: null,
           output: null,
-          costNanoUsd: null,
+          cost_usd: null,
         });
       }
       const records = db

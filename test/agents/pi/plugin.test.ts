@@ -5,12 +5,14 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { recognises, toEntries, toEvents } from "../../../src/agents/pi/adapter.ts";
-import installer from "../../../src/agents/pi/installer.ts";
-import { parseInboxFile } from "../../../src/intake/inbox-file.ts";
-import type { Event } from "../../../src/model/event.ts";
-import { extrasOf } from "../../../src/model/event.ts";
-import type { TranscriptEntry } from "../../../src/model/transcript.ts";
+import { adapter, toEntries } from "#agents/pi/adapter.ts";
+import installer from "#agents/pi/installer.ts";
+import { parseInboxFile } from "#collect/intake/inbox-file.ts";
+import type { Event } from "#core/model/event-schema.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+
+const { recognises, toEvents } = adapter;
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const PROJECT = "/home/dev/acme-shop";

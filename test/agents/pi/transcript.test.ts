@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readLine } from "../../../src/agents/pi/lines.ts";
-import reader from "../../../src/agents/pi/transcript.ts";
-import type { TranscriptEntry } from "../../../src/model/transcript.ts";
-import { openDatabase } from "../../../src/store/database.ts";
+import { readLine } from "#agents/pi/lines.ts";
+import reader from "#agents/pi/transcript.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { openDatabase } from "#store/database.ts";
 import { clockAt } from "../../support/clock.ts";
 import { locateAll } from "../../support/located.ts";
 import { type RecordedCall, Replay } from "../../support/replay.ts";

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { recognises, toEvents } from "../../../src/agents/qwen-code/adapter.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import { adapter } from "#agents/qwen-code/adapter.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+
+const { recognises, toEvents } = adapter;
 
 const SESSION = "866a447f-d69b-4798-943d-af4d6e4e9e55";
 const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({

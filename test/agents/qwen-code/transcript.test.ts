@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import reader from "../../../src/agents/qwen-code/transcript.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import { mergeEntries } from "../../../src/model/merge.ts";
-import { UNKNOWN_TIER } from "../../../src/model/model-call.ts";
-import { TranscriptEntry } from "../../../src/model/transcript.ts";
+import reader from "#agents/qwen-code/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import { UNKNOWN_TIER } from "#core/model/model-call.ts";
+import { TranscriptEntry } from "#core/model/transcript.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { CASES } from "../../support/replay.ts";
 
 const SESSION = "866a447f-d69b-4798-943d-af4d6e4e9e55";

@@ -1,9 +1,9 @@
-import type { JsonLine } from "../../../src/agents/shared/transcript/json-line.ts";
-import { UNREADABLE } from "../../../src/agents/shared/transcript/read-lines.ts";
-import { makeShortener } from "../../../src/agents/shared/transcript/shorten.ts";
-import { EntrySink } from "../../../src/model/entry-sink.ts";
-import type { FactSink } from "../../../src/model/fact-sink.ts";
-import type { TranscriptEntry } from "../../../src/model/transcript.ts";
+import type { JsonLine } from "#agents/shared/transcript/json-line.ts";
+import { UNREADABLE } from "#agents/shared/transcript/read-lines.ts";
+import { makeShortener } from "#agents/shared/transcript/shorten.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
 
 /** A line as in the file. */
 export function wholeLine(text: string): JsonLine {

@@ -2,7 +2,7 @@ import { lstatSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { isSameFile } from "../../../src/agents/shared/transcript/open.ts";
+import { isSameFile } from "#kit/open.ts";
 import { removeFolder } from "../../support/remove.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "openhook-same-"));

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { unpacked } from "../../../src/agents/shared/transcript/unpacked.lazy.ts";
+import { unpacked } from "#agents/shared/transcript/unpacked.lazy.ts";
 import { packedUncompressed, packedZeros, SKIPPED } from "../../support/packed.ts";
 import fc from "../../support/properties.ts";
 import { CASES } from "../../support/replay.ts";

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { recognises, toEvents } from "../../../src/agents/vibe/adapter.ts";
-import type { IntakeFacts } from "../../../src/model/agent.ts";
-import { extrasOf } from "../../../src/model/event.ts";
+import { adapter } from "#agents/vibe/adapter.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { extrasOf } from "#core/rules/extras.lazy.ts";
+
+const { recognises, toEvents } = adapter;
 
 const SESSION = "809c14aa-0399-ad81-fcc9-859e9668bbeb";
 const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
-import { statementsOf } from "../../../src/agents/shared/settings/toml-statements.ts";
-import installer from "../../../src/agents/vibe/installer.ts";
-import type { HookCommand, InstallTarget } from "../../../src/model/agent.ts";
+import { SettingsError } from "#agents/shared/settings/settings.ts";
+import { statementsOf } from "#agents/shared/settings/toml-statements.ts";
+import installer from "#agents/vibe/installer.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { InstallTarget } from "#core/model/installer.ts";
 
 const command: HookCommand = ({ source, drain }) => `/opt/openhook-otel/hook --drain ${drain} ${source}`;
 const path = "/home/dev/.vibe/hooks.toml";

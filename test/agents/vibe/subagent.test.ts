@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import type { SpanRecord } from "../../../src/model/telemetry.ts";
-import { openDatabase } from "../../../src/store/database.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
+import { openDatabase } from "#store/database.ts";
 import { clockAt } from "../../support/clock.ts";
 import { Replay } from "../../support/replay.ts";
 

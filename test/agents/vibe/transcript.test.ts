@@ -2,11 +2,11 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import reader from "../../../src/agents/vibe/transcript.ts";
-import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
-import { mergeEntries } from "../../../src/model/merge.ts";
-import { withoutKnownCalls } from "../../../src/model/removed-calls.ts";
-import { type Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
+import reader from "#agents/vibe/transcript.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import { type Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import { withoutKnownCalls } from "#core/rules/calls.ts";
+import { mergeEntries } from "#core/rules/merge.ts";
 import { locateAll } from "../../support/located.ts";
 import { CASES } from "../../support/replay.ts";
 

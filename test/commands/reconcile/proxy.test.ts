@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { Backend } from "../../../src/reconcile/backend.ts";
+import { Backend } from "#check/reconcile/backend.ts";
 import { type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import { startProxy, type TestProxy } from "../../support/proxy.ts";
 

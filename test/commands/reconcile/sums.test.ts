@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { compareSeries, compareSums } from "../../../src/reconcile/compare-streams.ts";
-import { compareTrace } from "../../../src/reconcile/compare-traces.ts";
-import type { Kind } from "../../../src/reconcile/facts.ts";
-import type { MachineFacts, StoredStream } from "../../../src/reconcile/stored-machine.ts";
-import type { StoredSpan } from "../../../src/reconcile/stored-session.ts";
-import { METRIC_SHAPES } from "../../../src/telemetry/shapes.ts";
-import { timeOf } from "../../../src/text/times.ts";
+import { compareSeries, compareSums } from "#check/reconcile/compare-streams.ts";
+import { compareTrace } from "#check/reconcile/compare-traces.ts";
+import type { Kind } from "#check/reconcile/facts.ts";
+import type { MachineFacts, StoredSpan, StoredStream } from "#check/reconcile/stored.ts";
+import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
+import { timeOf } from "#kit/text/times.ts";
 
 const only = (output: number): Readonly<Record<Kind, number>> => ({
   input: 0,

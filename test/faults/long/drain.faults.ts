@@ -1,7 +1,7 @@
 // Every step of a drain, before and after, killed and failing in four ways: the backend, the store and the queue at the end are as
 // if nothing had happened.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { FAULT_POINTS, type FaultPoint } from "../../../src/model/fault-points.ts";
+import { FAULT_POINTS, type FaultPoint } from "#kit/fault-points.ts";
 import { Campaign } from "../campaign.ts";
 import type { Disturbed } from "../disturbed.ts";
 import { type FaultKind, faultsFor, KINDS } from "../fault.ts";

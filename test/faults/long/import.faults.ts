@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { FaultPoint } from "../../../src/model/fault-points.ts";
+import type { FaultPoint } from "#kit/fault-points.ts";
 import { claudePath, claudeSession, NOTHING, plus, sessionIdOf, type Totals, writeLines } from "../../import/claude.ts";
 import { packedCount, storedTotals } from "../../import/totals.ts";
 import { startReceiver } from "../../receiver/receiver.ts";

@@ -2,7 +2,7 @@
 import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { readStore } from "../../../src/store/read-only.ts";
+import { readStore } from "#store/read-only.ts";
 import { type Run, watchedDrain, writeLongLine, writeTurns } from "../input-large.ts";
 import { InputWorld } from "../input-world.ts";
 import { record } from "../record.ts";

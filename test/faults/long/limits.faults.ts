@@ -1,6 +1,6 @@
 // Memory and time of a drain at the sizes in docs/limits.md, and pruning for every agent with transcripts.
 import { beforeAll, expect, test } from "vitest";
-import { openDatabase } from "../../../src/store/database.ts";
+import { openDatabase } from "#store/database.ts";
 import { prunedAnywhere } from "../../store/pruned.ts";
 import { ensureBuilt } from "../../support/program.ts";
 import { Measured, type Took, writeTranscript } from "../limits.ts";

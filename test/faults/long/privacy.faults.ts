@@ -5,12 +5,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { CaptureLevel } from "../../../src/model/capture.ts";
-import type { SpanRecord } from "../../../src/model/telemetry.ts";
-import { redactSpan } from "../../../src/privacy/records.ts";
-import { redactorOf } from "../../../src/privacy/redact.ts";
-import { EMAIL_RULE, HOME_RULES, re2, SECRET_RULES } from "../../../src/privacy/rules.ts";
-import { openDatabase } from "../../../src/store/database.ts";
+import type { CaptureLevel } from "#core/model/capture.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
+import { redactSpan } from "#core/privacy/records.ts";
+import { redactorOf } from "#core/privacy/redact.ts";
+import { EMAIL_RULE, HOME_RULES, re2, SECRET_RULES } from "#core/privacy/rules.ts";
+import { openDatabase } from "#store/database.ts";
 import { canaryRun, recordedCases } from "../../privacy/canary.ts";
 import { CANARY, foundIn, Planter, SECRET, withoutPaths } from "../../privacy/plant.ts";
 import { ADVERSARIES, FAMILIES, newSeed, SETTINGS_OF_A_SECRET } from "../../privacy/secrets.ts";

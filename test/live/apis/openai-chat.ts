@@ -1,4 +1,4 @@
-import { asArray, asObject, asString } from "../../../src/agents/shared/payload/json.ts";
+import { asArray, asObject, asString } from "#agents/shared/payload/json.ts";
 import type { Usage } from "../script.ts";
 import { type Api, eventStream, type Json, sendJson, sums, textOf } from "./api.ts";
 

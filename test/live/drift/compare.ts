@@ -1,5 +1,5 @@
 // What a newer version of an agent does differently from the recordings that its card was made from.
-import type { Agent } from "../../../src/model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import type { FileNames, Sent, SentByEvent } from "./observe.ts";
 
 /** Agents write the same names in snake case and in camel case. */

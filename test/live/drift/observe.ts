@@ -4,10 +4,11 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type Libsql from "libsql";
-import { nativeEvent } from "../../../src/drain/drift.ts";
-import { parseInboxFile } from "../../../src/intake/inbox-file.ts";
-import { decodeEvent } from "../../../src/intake/payload.ts";
-import type { Agent, IntakeFacts } from "../../../src/model/agent.ts";
+import { parseInboxFile } from "#collect/intake/inbox-file.ts";
+import { decodeEvent } from "#collect/intake/payload.ts";
+import { nativeEvent } from "#collect/payload/drift.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 
 /** One payload with what the intake knew. */
 export interface Sent {

@@ -1,7 +1,7 @@
 // One agent's part of the drift report.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Agent } from "../../../src/model/agent.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { REGISTERED_FILE } from "../record.ts";
 import { compareFiles, comparePayloads, type Difference, plain } from "./compare.ts";
 import { byEvent, type FileNames, keptPayloads, namesInFiles, recordingsIn } from "./observe.ts";

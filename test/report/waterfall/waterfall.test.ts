@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { Attributes, SpanRecord } from "../../../src/model/telemetry.ts";
-import { callsOfSpans } from "../../../src/report/waterfall/row-sums.ts";
-import type { ShownSpan } from "../../../src/report/waterfall/shown-span.ts";
-import { waterfall } from "../../../src/report/waterfall/waterfall.ts";
-import * as semconv from "../../../src/telemetry/semconv.ts";
-import { clip, flow, printable, terminalOf, widthOf, wrapped } from "../../../src/text/terminal.ts";
+import type { Attributes, SpanRecord } from "#core/model/telemetry.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
+import { clip, flow, printable, terminalOf, widthOf, wrapped } from "#kit/text/terminal.ts";
+import { callsOfSpans } from "#show/report/waterfall/row-sums.ts";
+import type { ShownSpan } from "#show/report/waterfall/tree.ts";
+import { waterfall } from "#show/report/waterfall/waterfall.ts";
 import { CONTROL, columnsOf, SGR } from "../../support/context.ts";
 import fc from "../../support/properties.ts";
 import { runs } from "../../support/whole.ts";

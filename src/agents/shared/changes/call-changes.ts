@@ -1,5 +1,5 @@
-import { changeKey, commitKey } from "../../../model/change-facts.ts";
-import type { EntryOf } from "../../../model/transcript.ts";
+import type { EntryOf } from "#core/model/transcript.ts";
+import { changeKey, commitKey } from "#core/rules/change-facts.ts";
 import { commandLineOf, printedTextOf } from "./call-texts.ts";
 import { changesOfShell, changesOfTool, mayChange, mayCreateChange, type ShellChanges } from "./printed.ts";
 
@@ -30,7 +30,7 @@ export function changesOfCall({ tool, command }: RelevantCall, result: unknown, 
 }
 
 /** Where and when a call ended. */
-export interface CallEnd {
+interface CallEnd {
   readonly timeMs: number;
   readonly agentId?: string | undefined;
   readonly callId?: string | undefined;

@@ -1,4 +1,4 @@
-import type { ChangeFact, CommitFact, CommitKind } from "../../../model/changes.ts";
+import type { ChangeFact, CommitFact, CommitKind } from "#core/model/changes.ts";
 import { hasOption, isFilter, isSilent, type KnownProgram, MAKES_COMMIT, programOf } from "./programs.ts";
 import { type ShellCommand, shellCommands } from "./shell.ts";
 
@@ -54,7 +54,7 @@ export function changesOfTool(tool: string, output: string): ShellChanges {
 }
 
 /** The address of a pull request, merge request or issue in a text. */
-export function changeOfUrl(url: string): Pick<ChangeFact, "changeKind" | "change" | "url"> | undefined {
+function changeOfUrl(url: string): Pick<ChangeFact, "changeKind" | "change" | "url"> | undefined {
   for (const [pattern, changeKind] of URLS) {
     const [, base, change] = pattern.exec(url) ?? [];
     if (base !== undefined && change !== undefined) return { changeKind, change, url: base };

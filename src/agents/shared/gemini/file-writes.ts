@@ -1,4 +1,4 @@
-import type { FileWrite } from "../../../model/file-write.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
 import { asObject, asString } from "../payload/json.ts";
 import { writesOfDiff } from "../payload/patches.ts";
 

@@ -1,8 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { dirname, relative, sep } from "node:path";
+import { readSettingsText } from "#kit/open.ts";
 import { asObject, asString } from "../payload/json.ts";
 import { JsoncError, parseDocument, plainOf } from "../settings/jsonc.ts";
-import { readSettingsText } from "../transcript/open.ts";
 
 /** One of the settings files that apply together. */
 export interface Layer {

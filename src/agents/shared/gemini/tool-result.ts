@@ -1,4 +1,4 @@
-import type { ToolStatus } from "../../../model/transcript.ts";
+import type { ToolStatus } from "#core/model/transcript.ts";
 import { asArray, asCount, asObject, asString } from "../payload/json.ts";
 
 /** The tool that runs commands. */

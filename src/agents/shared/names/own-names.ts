@@ -1,10 +1,10 @@
-import type { OwnNames } from "../../../model/agent.ts";
+import type { OwnNames } from "#core/model/agent.ts";
 
 // Built-in tools and subagents that several agents have, from documentation and recordings, 2026-11-21. At `capture: none` these
 // names are kept; other names become "other". Those of one agent are in its folder.
 
 /** A list of names from a text with spaces and line breaks. */
-export const words = (text: string): readonly string[] => text.trim().split(/\s+/);
+export const words = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== "");
 
 /** Claude Code, and agents with the same tool names. */
 export const CLAUDE_NAMES: OwnNames = {

@@ -1,29 +1,110 @@
 // https://opencode.ai/docs/plugins, the types of @opencode-ai/plugin 1.18.33 and recordings of 1.18.33, read 2026-11-21
 
 import { join } from "node:path";
-import type { Agent, IntakeFacts, Recognition } from "../../../model/agent.ts";
-import { isSequenceNumber } from "../../../model/call-ids.ts";
-import { defined } from "../../../model/defined.ts";
-import type { Extras } from "../../../model/event.ts";
-import type { EntryOf, TranscriptEntry } from "../../../model/transcript.ts";
+import type { Recognition } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { executableOf } from "../names/executables.ts";
+import { type Frame, type FramedMembers, type FramedTable, framedAdapter } from "../payload/framed-adapter.ts";
 import { payloadDigest } from "../payload/identity.ts";
-import { asArray, asCode, asCount, asObject, asString } from "../payload/json.ts";
-import { eventOf, type PayloadEvent } from "../payload/payload-event.ts";
+import { asArray, asCode, asCount, asObject, asString, type Fields } from "../payload/json.ts";
 import { isCopy, isOlderCopy } from "./ids.ts";
 import { completedMsOf, createdMsOf, errorOf, failureOf, modelCallOf, type PromptPart, promptOf } from "./messages.ts";
 import { callIdOf, completedOutcome, failedOutcome, type ToolOutcome, toolNameOf } from "./tools.ts";
 import { isVariant, type Variant } from "./variant.ts";
 
-/** The adapter of one of OpenCode's variants. */
-export const adapterOf = (
-  variant: Variant,
-): Pick<Agent, "recognises" | "toEvents"> & { toEntries: typeof toEntries } => ({
-  recognises: (payload, intake) => recognises(variant, payload, intake),
-  toEvents(payload, intake) {
-    const payloadEvent = payloadEventOf(variant, payload, intake);
-    return payloadEvent === undefined ? [] : [eventOf(payloadEvent, intake)];
+/** Hooks, called with an input and an output, and bus events with `event:` before their names. */
+const EVENTS = {
+  "chat.message": { type: "prompt.submit", or: ["nothing"], read: ({ p }) => (isChild(p) ? undefined : promptNews(p)) },
+  "tool.execute.before": { type: "tool.start", read: toolStart },
+  "tool.execute.after": { type: "tool.end", read: toolEnd },
+  // From our plugin: its process closes a session
+  dispose: {
+    type: "session.end",
+    or: ["nothing"],
+    read: () => ({ reason: "completed", extras: { native_reason: "dispose" } }),
   },
+  "session.resumed": {
+    type: "session.start",
+    read: () => ({ extras: { start_origin: "resume", continues: "same-session" } }),
+  },
+  "event:session.created": {
+    type: "session.start",
+    or: ["subagent.start", "nothing"],
+    read: ({ info }) => subagentStart(info) ?? sessionStart(info),
+  },
+  // Two bus events report a subagent; the same key makes them one event
+  "event:session.updated": { type: "subagent.start", or: ["nothing"], read: ({ info }) => subagentStart(info) },
+  "event:session.idle": {
+    type: "turn.end",
+    or: ["subagent.end"],
+    read: ({ p }) => (isChild(p) ? { type: "subagent.end" } : {}),
+  },
+  "event:session.error": {
+    type: "turn.error",
+    read({ properties }) {
+      const { errorType, httpStatus } = errorOf(properties["error"]);
+      return { extras: { error_type: errorType, http_status: httpStatus } };
+    },
+  },
+  "event:session.deleted": {
+    type: "session.end",
+    or: ["nothing"],
+    // A subagent's session ends with the session that started it
+    read: ({ info }) =>
+      asString(info["parentID"]) === undefined
+        ? { reason: "completed", extras: { native_reason: "deleted" } }
+        : undefined,
+  },
+  "event:session.compacted": { type: "compaction" },
+  "event:session.status": {
+    type: "notice",
+    or: ["nothing"],
+    read: ({ properties }) => (isRetry(properties) ? {} : undefined),
+  },
+  "event:message.updated": {
+    type: "model.end",
+    or: ["nothing"],
+    read({ properties }) {
+      const answer = answerOf(properties);
+      return answer === undefined ? undefined : { key: answer.id, timeMs: completedMsOf(answer.info) };
+    },
+  },
+  "event:message.part.updated": {
+    type: "tool.end",
+    or: ["nothing"],
+    read: ({ properties }) => failedTool(asObject(properties["part"])),
+  },
+} as const satisfies FramedTable<Payload>;
+
+/** The adapter of one of OpenCode's variants. */
+export const variantAdapter = (variant: Variant) => ({
+  ...framedAdapter({
+    source: variant.source,
+    recognises: (payload, intake) => recognises(variant, payload, intake),
+    events: EVENTS,
+    // Messages and sessions are reported again with every change. Other plugins may forward all bus events
+    notNeeded: `plugin.init config tool auth provider chat.params chat.headers permission.ask command.execute.before
+      tool.definition shell.env experimental.chat.messages.transform experimental.chat.system.transform
+      experimental.session.compacting experimental.compaction.autocontinue experimental.text.complete
+      event:server.connected event:server.heartbeat event:server.instance.disposed event:global.disposed
+      event:installation.updated event:installation.update-available event:project.updated event:catalog.updated
+      event:integration.updated event:reference.updated event:plugin.added event:ide.installed event:lsp.updated
+      event:lsp.client.diagnostics event:mcp.tools.changed event:mcp.browser.open.failed event:command.executed
+      event:file.edited event:file.watcher.updated event:vcs.branch.updated event:worktree.ready event:worktree.failed
+      event:pty.created event:pty.updated event:pty.exited event:pty.deleted event:tui.prompt.append
+      event:tui.command.execute event:tui.toast.show event:tui.session.select event:todo.updated event:question.asked
+      event:question.replied event:question.rejected event:permission.asked event:permission.updated
+      event:permission.replied event:session.diff event:session.drained event:message.removed event:message.part.removed
+      event:message.part.delta`,
+    fields: "input output directory plugin worktree project",
+    nameOf(payload, intake) {
+      const bus = busOf(asObject(payload));
+      return bus === undefined ? intake.event : `event:${bus.type}`;
+    },
+    frameOf: (payload, intake) => frameOf(variant, payload, intake),
+  }),
   toEntries,
 });
 
@@ -31,8 +112,6 @@ export const adapterOf = (
 
 /** Hooks of a whole instance, which have no session. */
 const INSTANCE_EVENTS = new Set(["plugin.init", "config", "dispose"]);
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * The two arguments of a plugin's hook; only session ids of OpenCode and its variants begin with `ses_`. Our plugin names the variant.
@@ -80,140 +159,107 @@ function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEn
   return [isCall ? call : undefined, failureOf(answer.id, answer.info)].filter((entry) => entry !== undefined);
 }
 
-/** The members of an event besides those of its envelope. */
-type EventParts = Pick<PayloadEvent, "type"> & Partial<PayloadEvent>;
+interface Payload extends Frame {
+  readonly p: Fields;
+  /** Of a bus event, otherwise empty. */
+  readonly properties: Fields;
+  /** A session or message that a bus event reports. */
+  readonly info: Fields;
+}
 
-/** Most bus events are not needed. */
-function payloadEventOf(variant: Variant, payload: unknown, intake: IntakeFacts): PayloadEvent | undefined {
+function frameOf(variant: Variant, payload: unknown, intake: IntakeFacts): Payload | undefined {
   const p = asObject(payload);
   const native = p === undefined ? undefined : nativeOf(p, intake);
   const sessionId = p === undefined ? undefined : sessionIdOf(p);
   if (p === undefined || native === undefined || sessionId === undefined) return undefined;
   const bus = busOf(p);
-  const parts = bus === undefined ? hookEvent(native, p) : busEvent(native, bus.properties, p);
-  if (parts === undefined) return undefined;
+  // A hook's payload, although the command line names a bus event
+  if (bus === undefined && native.startsWith("event:")) return undefined;
   const plugin = asObject(p["plugin"]);
   return {
-    source: variant.source,
+    p,
+    properties: bus?.properties ?? {},
+    info: asObject(bus?.properties["info"]) ?? {},
     native,
     session: { id: sessionId },
     cwd: asString(p["directory"]),
     timeMs: asCount(plugin?.["at"]),
     key: keyOf(p),
-    ...parts,
-    extras: defined<Extras>({
+    extras: {
       transcript_path: databaseOf(variant, intake),
       prompt_id: asString(plugin?.["promptID"]),
       parent_session_id: asString(plugin?.["parentID"]),
-      ...parts.extras,
-    }),
+    },
   };
 }
 
-/** Hooks, called with an input and an output. */
-function hookEvent(native: string, p: Fields): EventParts | undefined {
-  const input = asObject(p["input"]) ?? {};
-  const output = asObject(p["output"]);
-  const tool = asString(input["tool"]);
-  const callId = asString(input["callID"]);
-  switch (native) {
-    case "chat.message":
-      return isChild(p) ? undefined : promptNews(output);
-    case "tool.execute.before": {
-      if (tool === undefined) return undefined;
-      const args = asObject(output?.["args"]);
-      return {
-        type: "tool.start",
-        ...keyWith(callId),
-        tool: { name: toolNameOf(tool, args), callId },
-        extras: defined<Extras>({ executable: executableOf(args?.["command"]) }),
-      };
-    }
-    case "tool.execute.after": {
-      if (tool === undefined) return undefined;
-      const name = toolNameOf(tool, input["args"]);
-      // A failed subtask has no output; the failure is in its part
-      if (output === undefined) return { type: "tool.end", ...keyWith(callId), tool: { name, callId } };
-      const outcome = completedOutcome(tool, output["metadata"], output["isError"]);
-      return { type: "tool.end", ...keyWith(callId), ...endOf(name, callId, outcome) };
-    }
-    // From our plugin: its process closes a session
-    case "dispose":
-      return { type: "session.end", reason: "completed", extras: { native_reason: "dispose" } };
-    case "session.resumed":
-      return { type: "session.start", extras: { start_origin: "resume", continues: "same-session" } };
-    default:
-      return undefined;
-  }
-}
-
-/** Events of OpenCode's bus. */
-function busEvent(native: string, properties: Fields, p: Fields): EventParts | undefined {
-  switch (native) {
-    case "event:session.created":
-    case "event:session.updated":
-      return sessionEvent(native, asObject(properties["info"]));
-    case "event:session.idle":
-      return { type: isChild(p) ? "subagent.end" : "turn.end" };
-    case "event:session.error":
-      return { type: "turn.error", extras: errorExtras(properties["error"]) };
-    case "event:session.deleted":
-      // A subagent's session ends with the session that started it
-      if (asString(asObject(properties["info"])?.["parentID"]) !== undefined) return undefined;
-      return { type: "session.end", reason: "completed", extras: { native_reason: "deleted" } };
-    case "event:session.compacted":
-      return { type: "compaction" };
-    case "event:session.status":
-      return isRetry(properties) ? { type: "notice" } : undefined;
-    case "event:message.updated": {
-      const answer = answerOf(properties);
-      if (answer === undefined) return undefined;
-      return { type: "model.end", key: answer.id, timeMs: completedMsOf(answer.info) };
-    }
-    case "event:message.part.updated":
-      return failedTool(asObject(properties["part"]));
-    default:
-      return undefined;
-  }
-}
-
-/** The start of a session, or of a subagent if the task tool created the session. */
-function sessionEvent(native: string, info: Fields | undefined): EventParts | undefined {
-  const id = asString(info?.["id"]);
-  const parentId = asString(info?.["parentID"]);
-  if (info === undefined || id === undefined) return undefined;
-  const shared = { timeMs: createdMsOf(info), cwd: asString(info["directory"]), key: id };
-  const version = asString(info["version"]);
-  if (parentId !== undefined) {
-    // Two bus events report it; the same key makes them one event
-    return {
-      type: "subagent.start",
-      native: "event:session.created",
-      ...shared,
-      extras: defined<Extras>({
-        agent_id: id,
-        agent_type: asCode(info["agent"]),
-        agent_version: version,
-        parent_session_id: parentId,
-      }),
-    };
-  }
-  if (native !== "event:session.created") return undefined;
+function toolStart({ p }: Payload): FramedMembers | undefined {
+  const { tool, callId } = callIn(p);
+  if (tool === undefined) return undefined;
+  const args = asObject(asObject(p["output"])?.["args"]);
   return {
-    type: "session.start",
-    ...shared,
-    model: asString(asObject(info["model"])?.["id"]),
-    extras: defined<Extras>({ start_origin: "created", agent_version: version }),
+    key: keyWith(callId),
+    tool: { name: toolNameOf(tool, args), callId },
+    extras: { executable: executableOf(args?.["command"]) },
   };
 }
 
-function promptNews(output: Fields | undefined): EventParts | undefined {
+function toolEnd({ p }: Payload): FramedMembers | undefined {
+  const { tool, callId } = callIn(p);
+  if (tool === undefined) return undefined;
+  const output = asObject(p["output"]);
+  const name = toolNameOf(tool, asObject(p["input"])?.["args"]);
+  // A failed subtask has no output; the failure is in its part
+  if (output === undefined) return { key: keyWith(callId), tool: { name, callId } };
+  const outcome = completedOutcome(tool, output["metadata"], output["isError"]);
+  return { key: keyWith(callId), ...endOf(name, callId, outcome) };
+}
+
+/** The tool and the call's id in a hook's input. */
+const callIn = (p: Fields) => {
+  const input = asObject(p["input"]);
+  return { tool: asString(input?.["tool"]), callId: asString(input?.["callID"]) };
+};
+
+/** A subagent, if the task tool created the session. */
+function subagentStart(info: Fields): FramedMembers | undefined {
+  const parentId = asString(info["parentID"]);
+  const shared = parentId === undefined ? undefined : sessionIn(info);
+  if (parentId === undefined || shared === undefined) return undefined;
+  return {
+    type: "subagent.start",
+    native: "event:session.created",
+    ...shared,
+    extras: {
+      ...shared.extras,
+      agent_id: shared.key,
+      agent_type: asCode(info["agent"]),
+      parent_session_id: parentId,
+    },
+  };
+}
+
+function sessionStart(info: Fields): FramedMembers | undefined {
+  const shared = sessionIn(info);
+  if (shared === undefined) return undefined;
+  const model = asString(asObject(info["model"])?.["id"]);
+  return { ...shared, model, extras: { ...shared.extras, start_origin: "created" } };
+}
+
+function sessionIn(info: Fields) {
+  const id = asString(info["id"]);
+  if (id === undefined) return undefined;
+  const extras = { agent_version: asString(info["version"]) };
+  return { timeMs: createdMsOf(info), cwd: asString(info["directory"]), key: id, extras };
+}
+
+function promptNews(p: Fields): FramedMembers | undefined {
+  const output = asObject(p["output"]);
   const message = asObject(output?.["message"]);
   const id = asString(message?.["id"]);
   const prompt = promptOf(asArray(output?.["parts"]).map(partOf));
   if (message === undefined || id === undefined || prompt === undefined) return undefined;
   return {
-    type: "prompt.submit",
     key: id,
     timeMs: createdMsOf(message),
     promptLength: prompt.length,
@@ -232,7 +278,7 @@ function partOf(part: unknown): PromptPart {
 }
 
 /** `tool.execute.after` is not called for a tool that fails, is refused or stopped: only its part reports it. */
-function failedTool(part: Fields | undefined): EventParts | undefined {
+function failedTool(part: Fields | undefined): FramedMembers | undefined {
   const state = asObject(part?.["state"]);
   const tool = asString(part?.["tool"]);
   const partId = asString(part?.["id"]);
@@ -243,8 +289,7 @@ function failedTool(part: Fields | undefined): EventParts | undefined {
   const callId = callIdOf(tool, asString(part["callID"]), partId);
   const durationMs = startMs === undefined || endMs === undefined ? undefined : Math.max(0, endMs - startMs);
   return {
-    type: "tool.end",
-    ...keyWith(callId, partId),
+    key: keyWith(callId, partId),
     timeMs: endMs,
     ...endOf(toolNameOf(tool, state["input"]), callId, failedOutcome(state["error"], state["metadata"]), durationMs),
   };
@@ -254,14 +299,14 @@ function endOf(name: string, callId: string | undefined, outcome: ToolOutcome, d
   const { status } = outcome;
   return {
     tool: { name, callId, status: status === "success" ? "success" : "error", durationMs },
-    extras: defined<Extras>({
+    extras: {
       denied: status === "denied" ? true : undefined,
       exit_code: outcome.exitCode,
       error_type: outcome.errorType,
       lines_added: outcome.linesAdded,
       lines_removed: outcome.linesRemoved,
       spawned_agent_id: outcome.spawnedAgentId,
-    }),
+    },
   } as const;
 }
 
@@ -274,11 +319,6 @@ function answerOf(properties: Fields): { readonly id: string; readonly info: Fie
   if (completedMs === undefined || isCopy(id, completedMs)) return undefined;
   return isOlderCopy(id, createdMsOf(info) ?? completedMs) ? undefined : { id, info };
 }
-
-const errorExtras = (error: unknown): Extras => {
-  const { errorType, httpStatus } = errorOf(error);
-  return { error_type: errorType, ...(httpStatus !== undefined && { http_status: httpStatus }) };
-};
 
 const isRetry = (properties: Fields): boolean => asObject(properties["status"])?.["type"] === "retry";
 
@@ -330,10 +370,8 @@ const isChild = (p: Fields): boolean => asString(asObject(p["plugin"])?.["parent
 const keyOf = (p: Fields): string => asString(asObject(asObject(p["input"])?.["event"])?.["id"]) ?? payloadDigest(p);
 
 /** @param counted replaces a numbered id, which later calls share; absent: the payload's own key */
-const keyWith = (callId: string | undefined, counted?: string): { key?: string } => {
-  const key = callId !== undefined && isSequenceNumber(callId) ? counted : callId;
-  return key === undefined ? {} : { key };
-};
+const keyWith = (callId: string | undefined, counted?: string): string | undefined =>
+  callId !== undefined && isSequenceNumber(callId) ? counted : callId;
 
 /** The database of this process, by OpenCode's rules. If the session is not in it, the reader searches other databases. */
 function databaseOf({ source, databaseVariable }: Variant, { env }: IntakeFacts): string | undefined {

@@ -1,34 +1,22 @@
-import type { Agent } from "../../../model/agent.ts";
-import { adapterOf } from "./adapter.ts";
-import { toContent } from "./content.ts";
+import type { Agent, PayloadFacts } from "#core/model/agent.ts";
+import type { Content } from "#core/model/content.ts";
+import { contentOfEvents } from "../payload/content.ts";
+import { asArray, asObject } from "../payload/json.ts";
+import { variantAdapter } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
 import type { Variant } from "./variant.ts";
 
 /** What differs between the cards of variants. */
 type Own = Required<Pick<Agent, "docs" | "own" | "transcript" | "installer">> & { readonly versions: string };
 
 /** The card of OpenCode or of a program that is built from its code. */
-export const variantCard = (variant: Variant, { versions, ...own }: Own) =>
-  ({
+export function variantCard(variant: Variant, { versions, ...own }: Own) {
+  const adapter = variantAdapter(variant);
+  return {
     ...own,
-    source: variant.source,
+    ...adapter,
     title: variant.title,
-    emits: [
-      "file.write",
-      "session.start",
-      "prompt.submit",
-      "tool.start",
-      "tool.end",
-      "session.end",
-      "turn.end",
-      "turn.error",
-      "subagent.start",
-      "subagent.end",
-      "model.end",
-      "compaction",
-      "notice",
-    ],
+    emits: ["file.write", ...adapter.emits],
     tokens: "transcript",
     hooksNameAgents: true,
     capabilities: {
@@ -39,11 +27,32 @@ export const variantCard = (variant: Variant, { versions, ...own }: Own) =>
       callIds: "native",
       eventIds: "payload",
     },
-    known: KNOWN,
     sessionsBelow: [`.local/share/${variant.source}`],
     environment: ["XDG_DATA_HOME", variant.databaseVariable],
     unreadFormats: async (query) => (await import("./transcript.ts")).unreadFormats(variant, query),
-    ...adapterOf(variant),
     toContent,
     toFileWrites,
-  }) satisfies Agent;
+  } satisfies Agent;
+}
+
+// --- internal ---
+
+/** Content of a payload. Our plugin sends none: at levels that store content, it is read from the database. */
+function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
+  const p = asObject(payload);
+  const input = asObject(p?.["input"]) ?? {};
+  const output = asObject(p?.["output"]) ?? {};
+  const part = asObject(asObject(asObject(input["event"])?.["properties"])?.["part"]);
+  const state = asObject(part?.["state"]) ?? {};
+  const texts = asArray(output["parts"]).flatMap((one) => {
+    const { text, synthetic, ignored } = asObject(one) ?? {};
+    return typeof text === "string" && synthetic !== true && ignored !== true ? [text] : [];
+  });
+  const args = asObject(output["args"]) ?? asObject(input["args"]) ?? asObject(state["input"]);
+  return contentOfEvents(events, {
+    prompt: texts.join("\n"),
+    // The only argument that our plugin sends is the tool name of a call that OpenCode could not parse
+    arguments: args === undefined || Object.keys(args).length === 0 ? undefined : args,
+    result: output["output"] ?? state["error"],
+  });
+}

@@ -1,7 +1,7 @@
-import type { PayloadFacts } from "../../../model/agent.ts";
-import { defined } from "../../../model/defined.ts";
-import type { FileWrite } from "../../../model/file-write.ts";
-import { asArray, asCount, asObject, asString } from "../payload/json.ts";
+import type { PayloadFacts } from "#core/model/agent.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
+import { defined } from "#kit/objects.ts";
+import { asArray, asCount, asObject, asString, type Fields } from "../payload/json.ts";
 import { writeOfContent, writesOfDiff } from "../payload/patches.ts";
 
 /**
@@ -32,8 +32,6 @@ export function writesOfMetadata(metadata: Fields, args: Fields | undefined): re
 }
 
 // --- internal ---
-
-type Fields = Readonly<Record<string, unknown>>;
 
 function wholeFile(path: string, existed: boolean, args: Fields | undefined): FileWrite {
   const target = { path, operation: existed ? "update" : "create" } as const;

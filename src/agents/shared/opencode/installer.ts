@@ -1,6 +1,6 @@
 // https://opencode.ai/docs/plugins, read 2026-11-21
 import { isAbsolute, join } from "node:path";
-import type { Installer, InstallTarget } from "../../../model/agent.ts";
+import type { Installer, InstallTarget } from "#core/model/installer.ts";
 import { pluginInstaller } from "../plugin/installer.ts";
 import shared from "./plugin.js?raw";
 import type { Variant } from "./variant.ts";

@@ -1,6 +1,6 @@
-import type { Content } from "../../../model/content.ts";
-import { toolCallPart } from "../../../model/content-keys.ts";
-import type { TranscriptEntry } from "../../../model/transcript.ts";
+import type { Content } from "#core/model/content.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { toolCallPart } from "#core/rules/keys.ts";
 import { answerPiece, contentOf } from "../payload/content.ts";
 import { asString, parsedJson } from "../payload/json.ts";
 import type { Row, View } from "../transcript/sqlite.ts";

@@ -1,6 +1,6 @@
-import { defined } from "../../../model/defined.ts";
-import { sumKnown, sumOfAll, withParts } from "../../../model/known.ts";
-import type { EntryOf, TokenUsage } from "../../../model/transcript.ts";
+import type { EntryOf, TokenUsage } from "#core/model/transcript.ts";
+import { sumKnown, sumOfAll, withParts } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import { providerName } from "../names/providers.ts";
 import { asCode, asCount, asObject, asString } from "../payload/json.ts";
 

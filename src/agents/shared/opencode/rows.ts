@@ -1,4 +1,4 @@
-import { asObject, parsedJson } from "../payload/json.ts";
+import { asObject, asString, parsedJson } from "../payload/json.ts";
 import { ifUnknown, isReadableJson, type Row, type Value, type View } from "../transcript/sqlite.ts";
 import { type UnknownRecord, unknownIn } from "../transcript/unread-usage.ts";
 import { createdMsOf, type MessageInfo } from "./messages.ts";
@@ -83,7 +83,7 @@ export function firstAgent(db: View, sessionId: string): string | undefined {
        FROM message WHERE session_id = ? ORDER BY time_created, id LIMIT 1`,
     sessionId,
   );
-  return textOf(row?.["agent"]);
+  return asString(row?.["agent"]);
 }
 
 /** The call that created a session, if its part names the session. */
@@ -101,7 +101,7 @@ export function callThatCreated(db: View, childId: string, parentId: string, cre
   return row === undefined ? undefined : toolRow(row);
 }
 
-export interface ToolRow {
+interface ToolRow {
   readonly id: string;
   readonly tool: string;
   readonly callId: string | undefined;
@@ -200,7 +200,7 @@ const partsOf = (rows: readonly Row[]): readonly PartRow[] =>
   rows.map((row) => ({
     id: String(row["id"]),
     writtenMs: numberOf(row["written_ms"]),
-    type: textOf(row["type"]),
+    type: asString(row["type"]),
     isOwn: row["synthetic"] === 1 || row["ignored"] === 1,
     length: typeof row["text"] === "string" ? row["text"].length : undefined,
     isAuto: row["auto"] === 1,
@@ -210,16 +210,16 @@ const partsOf = (rows: readonly Row[]): readonly PartRow[] =>
   }));
 
 function toolPart(row: Row): ToolPart | undefined {
-  const tool = textOf(row["tool"]);
+  const tool = asString(row["tool"]);
   if (tool === undefined) return undefined;
   return {
     tool,
-    callId: textOf(row["call_id"]),
-    status: textOf(row["status"]),
+    callId: asString(row["call_id"]),
+    status: asString(row["status"]),
     startMs: numberOf(row["start_ms"]),
     endMs: numberOf(row["end_ms"]),
-    error: textOf(row["error"]),
-    command: textOf(row["command"]),
+    error: asString(row["error"]),
+    command: asString(row["command"]),
     input: { tool: row["wanted"], content: row["content"] },
     metadata: {
       interrupted: row["interrupted"] === 1,
@@ -238,13 +238,10 @@ function toolPart(row: Row): ToolPart | undefined {
 
 const toolRow = (row: Row): ToolRow => ({
   id: String(row["id"]),
-  tool: textOf(row["tool"]) ?? "",
-  callId: textOf(row["call_id"]),
+  tool: asString(row["tool"]) ?? "",
+  callId: asString(row["call_id"]),
   lastMs: numberOf(row["last_ms"]),
 });
-
-const textOf = (value: Value | undefined): string | undefined =>
-  typeof value === "string" && value !== "" ? value : undefined;
 
 const numberOf = (value: Value | undefined): number | undefined =>
   typeof value === "number" && Number.isFinite(value) ? value : undefined;

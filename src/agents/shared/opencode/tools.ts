@@ -1,5 +1,5 @@
-import { defined } from "../../../model/defined.ts";
-import type { ToolStatus } from "../../../model/transcript.ts";
+import type { ToolStatus } from "#core/model/transcript.ts";
+import { defined } from "#kit/objects.ts";
 import { asArray, asCount, asObject, asString } from "../payload/json.ts";
 
 /** What a tool's result in a hook and its part in the database have in common. */

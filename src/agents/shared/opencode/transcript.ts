@@ -1,7 +1,9 @@
 // Tables as written by 1.18.33, read 2026-11-21; token rule in README.md beside this file
 
+import { existsSync, readdirSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
-import { basename, isAbsolute, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import type { EntryOf, Offset, TranscriptEntry } from "#core/model/transcript.ts";
 import type {
   LocatedSession,
   LocateQuery,
@@ -10,19 +12,26 @@ import type {
   TranscriptFile,
   TranscriptQuery,
   TranscriptReader,
-} from "../../../model/agent.ts";
-import { isSequenceNumber } from "../../../model/call-ids.ts";
-import { defined } from "../../../model/defined.ts";
-import type { EntryOf, Offset, TranscriptEntry } from "../../../model/transcript.ts";
+} from "#core/model/transcript-reader.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
+import { defined } from "#kit/objects.ts";
 import { asString } from "../payload/json.ts";
-import { partOf, sessionIn } from "../transcript/database-part.ts";
+import { idsByFirstRow } from "../transcript/first-calls.ts";
 import { type MessageTable, readMessages, tableMemo } from "../transcript/message-table.ts";
-import { type Dated, entriesIn, foldersBelow, located, oldestFirst, reportProblem } from "../transcript/past.ts";
-import { openDatabase, queryDatabase, type View } from "../transcript/sqlite.ts";
-import { uniqueCallIds } from "./calls.ts";
-import { databasesAmong, databasesFor, sessionsIn } from "./database.ts";
+import { type Dated, entriesIn, foldersBelow, inOrder, reportProblem } from "../transcript/past.ts";
+import { partOf, sessionIn } from "../transcript/session-tree.ts";
+import { type DatabaseQuery, openDatabase, queryDatabase, type View } from "../transcript/sqlite.ts";
+import { isCopy } from "./ids.ts";
 import { messagesContent } from "./messages-content.ts";
-import { callThatCreated, firstAgent, type MessageRow, messageAt, messagesAfter, messagesById } from "./rows.ts";
+import {
+  callThatCreated,
+  firstAgent,
+  type MessageRow,
+  messageAt,
+  messagesAfter,
+  messagesById,
+  toolRows,
+} from "./rows.ts";
 import { countVersion2Sessions, SESSIONS, type SessionRow } from "./sessions.ts";
 import { callIdOf } from "./tools.ts";
 import { isOfAnotherVariant, type Variant } from "./variant.ts";
@@ -87,7 +96,7 @@ async function* locate(variant: Variant, query: LocateQuery): AsyncGenerator<Loc
       new Error(`sessions of a version without a database; a newer ${title} imports them at its first start`),
     );
   }
-  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+  yield* inOrder(sessions.values(), query);
 }
 
 /**
@@ -200,3 +209,54 @@ const sessionEntry = (row: SessionRow, parentSessionId: string | undefined): Ent
     cwd: row.directory,
     parentSessionId,
   });
+
+/** Makes call ids unique within these sessions: a session and all its subagents. For later calls the part's id is appended. */
+const uniqueCallIds = (db: View, sessionIds: readonly string[]) => idsByFirstRow(() => firstParts(db, sessionIds));
+
+/** Call id → the first part with it. Part ids ascend with time; a fork's copies are not reported. */
+function firstParts(db: View, sessionIds: readonly string[]): ReadonlyMap<string, string> {
+  const first = new Map<string, string>();
+  for (const { id, callId, lastMs } of sessionIds.flatMap((sessionId) => toolRows(db, sessionId))) {
+    if (callId === undefined || (lastMs !== undefined && isCopy(id, lastMs))) continue;
+    const known = first.get(callId);
+    if (known === undefined || id < known) first.set(callId, id);
+  }
+  return first;
+}
+
+/** For `openDatabase`: the tables with sessions. */
+const sessionsIn = (path: string, roots: readonly string[] | undefined): DatabaseQuery => ({
+  path,
+  roots,
+  tables: ["session", "session_v2", "message", "part"],
+});
+
+/**
+ * Databases that can contain a session: the reported one, those beside it, and those at the default location. Builds of other
+ * channels use other names.
+ *
+ * @returns existing paths, the most likely first
+ */
+function databasesFor({ source }: Variant, home: string, reportedPath?: string): readonly string[] {
+  const usual = join(home, ".local", "share", source);
+  const folders = reportedPath === undefined ? [usual] : [dirname(reportedPath), usual];
+  const found = folders.flatMap((folder) => namesIn(source, folder).map((name) => join(folder, name)));
+  const all = reportedPath !== undefined && existsSync(reportedPath) ? [reportedPath, ...found] : found;
+  return [...new Set(all)];
+}
+
+/** Names of databases, the stable build's first. */
+const databasesAmong = (source: string, names: readonly string[]): readonly string[] => {
+  const [isOne, stable] = [new RegExp(`^${source}(?:-[\\w.-]+)?\\.db$`), `${source}.db`];
+  return names
+    .filter((name) => isOne.test(name))
+    .sort((a, b) => Number(b === stable) - Number(a === stable) || (a < b ? -1 : 1));
+};
+
+function namesIn(source: string, folder: string): readonly string[] {
+  try {
+    return databasesAmong(source, readdirSync(folder));
+  } catch {
+    return [];
+  }
+}

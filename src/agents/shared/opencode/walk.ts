@@ -1,9 +1,10 @@
-import { isSequenceNumber } from "../../../model/call-ids.ts";
-import { defined } from "../../../model/defined.ts";
-import type { EntryOf, TranscriptEntry } from "../../../model/transcript.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
+import { defined } from "#kit/objects.ts";
 import { executableOf } from "../names/executables.ts";
 import { providerName } from "../names/providers.ts";
 import { asString } from "../payload/json.ts";
+import type { Walked } from "../transcript/message-table.ts";
 import { writesOfMetadata } from "./file-writes.ts";
 import { idTimeMs, isOlderCopy } from "./ids.ts";
 import {
@@ -43,15 +44,8 @@ export interface WalkSession {
   readonly callIdOf: (callId: string, partId: string) => string;
 }
 
-export interface Walked {
-  readonly entries: readonly TranscriptEntry[];
-  readonly state: WalkState;
-  /** The message is not complete and must be read again. */
-  readonly isOpen: boolean;
-}
-
 /** One message → its entries. The same message gives the same keys again. */
-export function walk(row: MessageRow, state: WalkState, session: WalkSession): Walked {
+export function walk(row: MessageRow, state: WalkState, session: WalkSession): Walked<WalkState> {
   const { info } = row;
   const createdMs = info === undefined ? undefined : createdMsOf(info);
   if (info === undefined || createdMs === undefined) return { entries: [], state, isOpen: false };
@@ -81,7 +75,7 @@ function isForked({ id, info, parts }: MessageRow, createdMs: number, sessionCre
 const REPLAY_WITHIN_MS = 1_000;
 const REMEMBERED_MESSAGES = 50;
 
-function userMessage(row: MessageRow, createdMs: number, state: WalkState, session: WalkSession): Walked {
+function userMessage(row: MessageRow, createdMs: number, state: WalkState, session: WalkSession): Walked<WalkState> {
   // The parts are written up to a second after the message
   if (row.parts.length === 0) return { entries: [], state, isOpen: true };
   const { replayMs, ...rest } = state;
@@ -133,7 +127,13 @@ const promptEntry = (
 const remember = <T>(known: Readonly<Record<string, T>>, id: string, value: T): Readonly<Record<string, T>> =>
   Object.fromEntries([...Object.entries(known).filter(([key]) => key !== id), [id, value]].slice(-REMEMBERED_MESSAGES));
 
-function answer(row: MessageRow, info: MessageInfo, createdMs: number, state: WalkState, session: WalkSession): Walked {
+function answer(
+  row: MessageRow,
+  info: MessageInfo,
+  createdMs: number,
+  state: WalkState,
+  session: WalkSession,
+): Walked<WalkState> {
   const parentId = asString(info["parentID"]);
   const promptKey = (parentId === undefined ? undefined : (state.own[parentId] ?? parentId)) ?? state.promptKey;
   const base =

@@ -1,141 +1,110 @@
-import type { IntakeFacts } from "../../../model/agent.ts";
-import { isSequenceNumber } from "../../../model/call-ids.ts";
-import { defined } from "../../../model/defined.ts";
-import type { SessionEndReason } from "../../../model/envelope.ts";
-import type { Event, Extras, NativeEventType } from "../../../model/event.ts";
+import type { SessionEndReason } from "#core/model/envelope.ts";
+import type { Extras } from "#core/model/event-schema.ts";
+import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { executableOf } from "../names/executables.ts";
-import { arrivalKey } from "./derived-ids.ts";
+import type { EventTable, HookAdapter, Members, Payload } from "./adapter-of.ts";
 import { inputDigest } from "./digest.ts";
-import { payloadDigest } from "./identity.ts";
-import { asCode, asObject, asString, asTimeMs, ownOf } from "./json.ts";
+import { arrivalKey, payloadDigest } from "./identity.ts";
+import { asCode, asObject, asString, asTimeMs, first, ownOf } from "./json.ts";
 import { outcomeOf, type ToolOutcome } from "./outcome.ts";
-import { eventOf, sessionOf } from "./payload-event.ts";
+import { absolutePath } from "./payload-event.ts";
 
-/** An agent whose payloads have the shape of Claude Code's, under any field names. */
-export interface ClaudeLike {
-  readonly source: string;
-  /** Native event names, case-insensitive, and their types. Others yield nothing. */
-  readonly events: Readonly<Record<string, NativeEventType>>;
-  /** Variable with the session id, for payloads without one. */
-  readonly sessionVariable?: string;
-  /**
-   * Key of a payload without a call id. @default its arrival, so that two equal payloads are two events
-   */
-  readonly keyOf?: (payload: unknown, intake: IntakeFacts) => string;
-}
-
-/** The events of most of these agents; a card adds or removes entries. */
+/** The events of agents whose payloads have the shape of Claude Code's, under any field names; a table adds or removes rows. */
 export const CLAUDE_EVENTS = {
-  SessionStart: "session.start",
-  SessionEnd: "session.end",
-  UserPromptSubmit: "prompt.submit",
-  PreToolUse: "tool.start",
-  PostToolUse: "tool.end",
-  PostToolUseFailure: "tool.end",
-  Stop: "turn.end",
-  StopFailure: "turn.error",
-  SubagentStart: "subagent.start",
-  SubagentStop: "subagent.end",
-  PreCompact: "compaction",
-} as const satisfies Readonly<Record<string, NativeEventType>>;
+  SessionStart: {
+    type: "session.start",
+    read: (p) => ({
+      model: asString(p["model"]),
+      extras: { start_origin: asCode(p["source"]), continues: ownOf(CONTINUES, asCode(p["source"])) },
+    }),
+  },
+  SessionEnd: {
+    type: "session.end",
+    read: (p) => ({
+      reason: ownOf(REASONS, asCode(p["reason"])) ?? "completed",
+      extras: { native_reason: asCode(p["reason"]) },
+    }),
+  },
+  UserPromptSubmit: { type: "prompt.submit", read: promptIn },
+  PreToolUse: { type: "tool.start", read: toolStart },
+  PostToolUse: { type: "tool.end", read: (p) => toolEnd(p, outcomeIn(p)) },
+  PostToolUseFailure: { type: "tool.end", read: (p) => toolEnd(p, { status: "error", origin: "native" }) },
+  Stop: { type: "turn.end" },
+  StopFailure: { type: "turn.error", read: turnError },
+  SubagentStart: { type: "subagent.start" },
+  SubagentStop: { type: "subagent.end" },
+  PreCompact: { type: "compaction", read: (p) => ({ extras: { trigger: asCode(p["trigger"]) } }) },
+} as const satisfies EventTable;
 
-/** The event types that such an agent can send, for its card. */
-export const emitsOf = (events: ClaudeLike["events"]): readonly NativeEventType[] => [
-  ...new Set(Object.values(events)),
-];
+/** Where such payloads have what all their events report. */
+export const CLAUDE_LIKE = {
+  nameIn: ["hook_event_name", "hookEventName", "event"],
+  inAnyCase: true,
+  sessionIn: ["session_id", "sessionId"],
+  cwdOf: (p) => first(p, ["cwd", "working_dir"]),
+  timeOf: (p) => asTimeMs(p["timestamp"]),
+  // Several registrations send one event with the same time. Without a time, two equal payloads are two events
+  keyOf: (p, intake) => (asTimeMs(p["timestamp"]) === undefined ? arrivalKey(intake) : payloadDigest(p)),
+  extrasOf: (p, intake) => ({
+    agent_id: first(p, ["agent_id", "agentId"]),
+    agent_type: first(p, ["agent_type", "agentType", "agent_name"]),
+    transcript_path: absolutePath(first(p, ["transcript_path", "transcriptPath"]), intake),
+    permission_mode: asCode(p["permission_mode"]),
+  }),
+} as const satisfies Partial<HookAdapter>;
 
-/** One payload → its event, or none. */
-export function claudeLikeEvents(like: ClaudeLike, payload: unknown, intake: IntakeFacts): readonly Event[] {
-  const p = asObject(payload);
-  const native = p === undefined ? undefined : (eventNameOf(p) ?? intake.event);
-  if (p === undefined || native === undefined) return [];
-  const type = typeOf(like.events, native);
-  if (type === undefined) return [];
+/** Documented events of agents with Claude Code's hooks that `CLAUDE_EVENTS` does not convert. */
+export const FAMILY_NOT_NEEDED =
+  "PostToolBatch PostCompact Notification PermissionRequest PermissionDenied Setup InstructionsLoaded QueryEnd";
 
-  const cwd = asString(p["cwd"]) ?? asString(p["working_dir"]);
-  const environment = like.sessionVariable === undefined ? undefined : intake.env[like.sessionVariable];
-  const callId = first(p, ["tool_use_id", "tool_call_id", "toolUseId", "toolCallId"]);
+/** Fields that those agents have in common. */
+export const FAMILY_FIELDS = `session_id transcript_path cwd hook_event_name permission_mode prompt prompt_id source model reason
+  trigger custom_instructions tool_name tool_input tool_use_id tool_response tool_output duration_ms error error_type
+  error_message error_details is_interrupt stop_hook_active last_assistant_message agent_id agent_type agent_name
+  agent_transcript_path message title notification_type permission_suggestions timestamp`;
+
+/** A prompt is a text, or a list of parts, which has no length. */
+export function promptIn(p: Payload): Members {
+  const prompt = p["prompt"] ?? p["message"];
+  return { promptLength: typeof prompt === "string" && prompt !== "" ? prompt.length : undefined };
+}
+
+export const callIdIn = (p: Payload): string | undefined =>
+  first(p, ["tool_use_id", "tool_call_id", "toolUseId", "toolCallId"]);
+
+export function toolStart(p: Payload): Members {
+  const callId = callIdIn(p);
   const input = p["tool_input"] ?? p["toolInput"];
-  const isTool = type === "tool.start" || type === "tool.end";
-  const ended = type === "tool.end" ? endOf(native, p) : undefined;
-  const timeMs = asTimeMs(p["timestamp"]);
-  // Several registrations send one event with the same time
-  const occurrence =
-    like.keyOf?.(payload, intake) ?? (timeMs === undefined ? arrivalKey(intake) : payloadDigest(payload));
-  return [
-    eventOf(
-      {
-        source: like.source,
-        type,
-        native,
-        session: sessionOf(like.source, intake, { payload: first(p, ["session_id", "sessionId"]), environment, cwd }),
-        cwd,
-        timeMs,
-        key: isTool && callId !== undefined ? callKey(callId, payload) : occurrence,
-        model: asString(p["model"]),
-        promptLength: promptLengthOf(p["prompt"] ?? p["message"]),
-        reason: reasonOf(p["reason"]),
-        tool: {
-          name: first(p, ["tool_name", "toolName"]),
-          callId,
-          status: ended?.status,
-        },
-        extras: defined<Extras>({
-          ...extrasIn(p, intake),
-          ...(isTool && {
-            input_digest: callId === undefined ? inputDigest(input) : undefined,
-            executable: executableOf(asObject(input)?.["command"]),
-            exit_code: ended?.exitCode,
-            status_origin: ended?.origin,
-          }),
-          start_origin: type === "session.start" ? asCode(p["source"]) : undefined,
-          continues: type === "session.start" ? ownOf(CONTINUES, asCode(p["source"])) : undefined,
-          native_reason: type === "session.end" ? asCode(p["reason"]) : undefined,
-          error_type: type === "turn.error" ? (asCode(p["error_type"]) ?? "_OTHER") : undefined,
-          trigger: type === "compaction" ? asCode(p["trigger"]) : undefined,
-        }),
-      },
-      intake,
-    ),
-  ];
+  return {
+    // A numbered id is not unique, so the payload is the key: it is the same for several registrations of one hook
+    key: callId !== undefined && isSequenceNumber(callId) ? `${callId}:${payloadDigest(p)}` : callId,
+    tool: { name: first(p, ["tool_name", "toolName"]), callId },
+    extras: {
+      input_digest: callId === undefined ? inputDigest(input) : undefined,
+      executable: executableOf(asObject(input)?.["command"]),
+    },
+  };
 }
 
-/** The first of several members with a text. */
-export function first(p: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
-  for (const name of names) {
-    const text = asString(p[name]);
-    if (text !== undefined) return text;
-  }
-  return undefined;
+export function toolEnd(p: Payload, { status, exitCode, origin }: ToolOutcome): Members {
+  const { key, tool, extras } = toolStart(p);
+  return {
+    key,
+    tool: { name: tool?.name, callId: tool?.callId, status },
+    extras: { ...extras, exit_code: exitCode, status_origin: origin },
+  };
 }
 
-/** The type of a native name, case-insensitive. */
-export function typeOf(events: ClaudeLike["events"], native: string): NativeEventType | undefined {
-  const name = native.toLowerCase();
-  return Object.entries(events).find(([known]) => known.toLowerCase() === name)?.[1];
+/** What a call's result says about it. */
+export const outcomeIn = (p: Payload): ToolOutcome =>
+  outcomeOf(p["tool_response"] ?? p["toolResponse"] ?? p["tool_output"]);
+
+export function turnError(p: Payload): Members {
+  return { extras: { error_type: asCode(p["error_type"]) ?? "_OTHER" } };
 }
 
-/** An absolute path, with the home directory and recorded variables substituted; `undefined` for any other. */
-export function absolutePath(value: unknown, intake: IntakeFacts): string | undefined {
-  const text = asString(value);
-  if (text === undefined || /[\n\0]/.test(text)) return undefined;
-  const expanded = text
-    .replace(/^~(?=[/\\])/, () => intake.env["HOME"] ?? "~")
-    .replace(/^\$\{?(\w+)\}?(?=[/\\])/, (whole, name: string) => intake.env[name] ?? whole);
-  return /^(?:\/|[A-Za-z]:[/\\]|\\\\)/.test(expanded) ? expanded : undefined;
-}
-
-// --- internal ---
-
-/** A numbered id is not unique, so the payload is the key: it is the same for several registrations of one hook. */
-const callKey = (callId: string, payload: unknown): string =>
-  isSequenceNumber(callId) ? `${callId}:${payloadDigest(payload)}` : callId;
-
-type Fields = Readonly<Record<string, unknown>>;
-
-const eventNameOf = (p: Fields): string | undefined => first(p, ["hook_event_name", "hookEventName", "event"]);
-
-const CONTINUES: Readonly<Record<string, NonNullable<Extras["continues"]>>> = {
+/** What a session continues, by the origin that its start names. */
+export const CONTINUES: Readonly<Record<string, NonNullable<Extras["continues"]>>> = {
   resume: "same-session",
   continue: "same-session",
   checkpoint: "same-session",
@@ -143,23 +112,7 @@ const CONTINUES: Readonly<Record<string, NonNullable<Extras["continues"]>>> = {
   compact: "compaction",
 };
 
-function extrasIn(p: Fields, intake: IntakeFacts): Extras {
-  return defined<Extras>({
-    agent_id: first(p, ["agent_id", "agentId"]),
-    agent_type: first(p, ["agent_type", "agentType", "agent_name"]),
-    transcript_path: absolutePath(first(p, ["transcript_path", "transcriptPath"]), intake),
-    permission_mode: asCode(p["permission_mode"]),
-  });
-}
-
-/** A prompt is a text, or a list of parts, which has no length. */
-const promptLengthOf = (prompt: unknown): number | undefined =>
-  typeof prompt === "string" && prompt !== "" ? prompt.length : undefined;
-
-function endOf(native: string, p: Fields): ToolOutcome {
-  if (/failure/i.test(native)) return { status: "error", origin: "native" };
-  return outcomeOf(p["tool_response"] ?? p["toolResponse"] ?? p["tool_output"]);
-}
+// --- internal ---
 
 const REASONS: Readonly<Record<string, SessionEndReason>> = {
   prompt_input_exit: "user_exit",
@@ -169,5 +122,3 @@ const REASONS: Readonly<Record<string, SessionEndReason>> = {
   error: "error",
   timeout: "timeout",
 };
-
-const reasonOf = (reason: unknown): SessionEndReason => ownOf(REASONS, asCode(reason)) ?? "completed";

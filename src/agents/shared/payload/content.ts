@@ -1,11 +1,11 @@
-import type { PayloadFacts } from "../../../model/agent.ts";
-import type { Content, ContentPart } from "../../../model/content.ts";
-import type { Event, EventType } from "../../../model/event.ts";
+import type { PayloadFacts } from "#core/model/agent.ts";
+import type { Content, ContentPart } from "#core/model/content.ts";
+import type { Event, EventType } from "#core/model/event-schema.ts";
 import { inputDigest } from "./digest.ts";
 import { asArray, asObject, asString, parsedJson } from "./json.ts";
 
 /** Content of one payload, by part. The payload's event decides which parts are used. */
-export type PayloadContent = { readonly [P in ContentPart]?: unknown };
+type PayloadContent = { readonly [P in ContentPart]?: unknown };
 
 /** Content for the events of a payload: the prompt of a prompt, the arguments of a call, and so on. */
 export function contentOfEvents(events: readonly Event[], content: PayloadContent): readonly Content[] {

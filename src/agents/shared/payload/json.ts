@@ -1,10 +1,18 @@
-import { assertParsable, excessOf } from "../../../model/json-limits.ts";
+import { assertParsable, excessOf } from "#kit/json-limits.ts";
+
+/** The members of a JSON object of unknown shape. */
+export type Fields = Readonly<Record<string, unknown>>;
 
 /** A JSON object of unknown shape, or `undefined` when it is something else. */
-export const asObject = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, unknown>>)
-    : undefined;
+export const asObject = (value: unknown): Fields | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+
+/** The JSON objects in a list; its other elements are left out. Empty for anything else. */
+export const objectsIn = (value: unknown): readonly Fields[] =>
+  asArray(value).flatMap((one) => {
+    const fields = asObject(one);
+    return fields === undefined ? [] : [fields];
+  });
 
 /** The JSON object in a text or UTF-8 bytes; otherwise `undefined`. @throws ExcessError if it is too large to be parsed */
 export const parsedObject = (text: string | Buffer): Readonly<Record<string, unknown>> | undefined =>
@@ -31,6 +39,8 @@ export function parsedText(text: string | Buffer): unknown {
  */
 export function parsedJson(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{]/.test(value) || excessOf(value) !== undefined) return value;
+  // A failed attempt takes twenty times as long, and commands of shells can begin with a bracket
+  if (!/[\]}]$/.test(value.trimEnd())) return value;
   try {
     return JSON.parse(value);
   } catch {
@@ -41,6 +51,15 @@ export function parsedJson(value: unknown): unknown {
 /** A non-empty string, or `undefined`. */
 export const asString = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
+
+/** The first of several members with a text. */
+export function first(p: Readonly<Record<string, unknown>>, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const text = asString(p[name]);
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
 
 /** An array, or an empty one. */
 export const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

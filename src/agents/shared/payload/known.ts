@@ -1,4 +1,5 @@
-import type { KnownNames } from "../../../model/agent.ts";
+import type { KnownNames } from "#core/model/agent.ts";
+import { words } from "../names/own-names.ts";
 
 /**
  * The names of a card, from texts with words. `more.with`: fields shared with other agents; `more.notNeeded`: which of the events
@@ -7,10 +8,10 @@ import type { KnownNames } from "../../../model/agent.ts";
 export const knownNames = (
   events: string,
   fields: string,
-  more: Partial<Pick<KnownNames, "eventOf">> & { readonly with?: readonly string[]; readonly notNeeded?: string } = {},
+  more: Partial<Pick<KnownNames, "eventOf">> & { readonly with?: string; readonly notNeeded?: string } = {},
 ): KnownNames => ({
   events: words(events),
-  fields: [...words(fields), ...(more.with ?? [])],
+  fields: words(`${fields} ${more.with ?? ""}`),
   notNeeded: words(more.notNeeded ?? ""),
   ...(more.eventOf !== undefined && { eventOf: more.eventOf }),
 });
@@ -25,25 +26,3 @@ export const eventIn =
     }
     return intake.event;
   };
-
-/** Documented events of agents with Claude Code's hooks. */
-export const FAMILY_EVENTS = `SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PostToolBatch
-  Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact Notification PermissionRequest PermissionDenied Setup
-  InstructionsLoaded QueryEnd`;
-
-/** Those of them that `CLAUDE_EVENTS` does not convert. */
-export const FAMILY_NOT_NEEDED =
-  "PostToolBatch PostCompact Notification PermissionRequest PermissionDenied Setup InstructionsLoaded QueryEnd";
-
-/** Fields that those agents have in common. */
-export const FAMILY_FIELDS: readonly string[] =
-  words(`session_id transcript_path cwd hook_event_name permission_mode prompt
-  prompt_id source model reason trigger custom_instructions tool_name tool_input tool_use_id tool_response tool_output
-  duration_ms error error_type error_message error_details is_interrupt stop_hook_active last_assistant_message agent_id
-  agent_type agent_name agent_transcript_path message title notification_type permission_suggestions timestamp`);
-
-// --- internal ---
-
-function words(text: string): readonly string[] {
-  return text.split(/\s+/).filter((word) => word !== "");
-}

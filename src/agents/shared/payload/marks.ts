@@ -1,5 +1,6 @@
-import type { IntakeFacts, Recognition } from "../../../model/agent.ts";
-import { asObject, asString } from "./json.ts";
+import type { Recognition } from "#core/model/agent.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { asObject, asString, type Fields } from "./json.ts";
 
 /** Signs by which an agent's payloads are recognised for certain, whatever registered the hook. One is enough. */
 export interface Marks {
@@ -15,8 +16,6 @@ export interface Marks {
   /** Any other sign, such as a value. */
   readonly isOwn?: (p: Fields, intake: IntakeFacts) => boolean;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * `certain` if the payload has one of the marks. Other members never count against it: a new version can add any, and a card from

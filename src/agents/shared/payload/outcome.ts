@@ -1,4 +1,4 @@
-import { asArray, asExitCode, asObject, asString } from "./json.ts";
+import { asArray, asExitCode, asObject, asString, type Fields } from "./json.ts";
 
 /** The outcome of a tool call, from its result. */
 export interface ToolOutcome {
@@ -30,8 +30,6 @@ export function outcomeOf(result: unknown): ToolOutcome {
 }
 
 // --- internal ---
-
-type Fields = Readonly<Record<string, unknown>>;
 
 // A longer text is a tool's output, not a result that was encoded as JSON twice
 const MAX_JSON_TEXT = 65_536;

@@ -1,9 +1,9 @@
-import type { FileWrite } from "../../../model/file-write.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
 
 // The forms in which agents report changes of files: unified diffs, hunks as objects, and the patches of `apply_patch`.
 
 /** A hunk as in a unified diff: each line begins with a space, `+` or `-`. */
-export interface Hunk {
+interface Hunk {
   /** Its first line in the new file, from 1. */
   readonly newStart: number;
   readonly lines: readonly string[];

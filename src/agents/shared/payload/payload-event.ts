@@ -1,10 +1,9 @@
-import type { IntakeFacts } from "../../../model/agent.ts";
-import { defined } from "../../../model/defined.ts";
-import type { SessionEndReason } from "../../../model/envelope.ts";
-import { OPENHOOK_VERSION } from "../../../model/envelope-types.ts";
-import type { Event, Extras, NativeEventType } from "../../../model/event.ts";
-import { derivedSessionId } from "./derived-ids.ts";
-import { eventId } from "./identity.ts";
+import type { SessionEndReason } from "#core/model/envelope.ts";
+import { OPENHOOK_VERSION } from "#core/model/envelope-types.ts";
+import type { Event, Extras, NativeEventType } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
+import { defined } from "#kit/objects.ts";
+import { derivedSessionId, eventId } from "./identity.ts";
 import { asString } from "./json.ts";
 
 /** The fields of one payload, as an adapter found them, from which `eventOf` makes an event. */
@@ -23,7 +22,7 @@ export interface PayloadEvent {
   readonly model?: string | undefined;
   readonly promptLength?: number | undefined;
   readonly reason?: SessionEndReason | undefined;
-  readonly tool?: PayloadTool;
+  readonly tool?: PayloadTool | undefined;
 }
 
 export interface PayloadSession {
@@ -33,7 +32,7 @@ export interface PayloadSession {
 }
 
 export interface PayloadTool {
-  readonly name: string | undefined;
+  readonly name?: string | undefined;
   readonly callId?: string | undefined;
   /** For an end. Absent: unknown. */
   readonly status?: "success" | "error" | undefined;
@@ -51,6 +50,16 @@ export function sessionOf(
   const inherited = asString(from.environment);
   if (inherited !== undefined) return { id: inherited, origin: "environment" };
   return { id: derivedSessionId(source, intake, from.cwd), origin: "minted" };
+}
+
+/** An absolute path, with the home directory and recorded variables substituted; `undefined` for any other. */
+export function absolutePath(value: unknown, intake: IntakeFacts): string | undefined {
+  const text = asString(value);
+  if (text === undefined || /[\n\0]/.test(text)) return undefined;
+  const expanded = text
+    .replace(/^~(?=[/\\])/, () => intake.env["HOME"] ?? "~")
+    .replace(/^\$\{?(\w+)\}?(?=[/\\])/, (whole, name: string) => intake.env[name] ?? whole);
+  return /^(?:\/|[A-Za-z]:[/\\]|\\\\)/.test(expanded) ? expanded : undefined;
 }
 
 /** Makes an event: an envelope for the OpenHook types of all texts, a signal for the others. */

@@ -1,6 +1,6 @@
-import type { Agent } from "../../../model/agent.ts";
-import type { FileWrite } from "../../../model/file-write.ts";
-import { asArray, asObject, asString } from "./json.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { FileWrite } from "#core/model/file-write.ts";
+import { asArray, asObject, asString, type Fields } from "./json.ts";
 import { writeOfContent, writesOfPatch } from "./patches.ts";
 
 /**
@@ -37,8 +37,6 @@ export const writesOfTools =
   };
 
 // --- internal ---
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const PATHS = ["path", "file_path", "filePath", "target_file", "notebook_path"] as const;
 const TEXTS = ["content", "contents", "file_text"] as const;

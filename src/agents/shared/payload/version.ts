@@ -1,6 +1,6 @@
 import { exec, execFile } from "node:child_process";
 import { homedir, platform } from "node:os";
-import { ONLY_FROM_PATH, systemProgram } from "../../../model/system-program.ts";
+import { ONLY_FROM_PATH, systemProgram } from "#kit/system-program.ts";
 
 // `--version` takes 50 to 300 ms; a wrapper script that prompts or downloads must not block its caller
 const VERSION_TIMEOUT_MS = 3000;

@@ -1,15 +1,15 @@
 import { dirname } from "node:path";
-import type { HookCommand, Installer, InstallTarget } from "../../../model/agent.ts";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Installer, InstallTarget } from "#core/model/installer.ts";
 import { detectBy } from "../settings/detect.ts";
 import { type OneFile, oneFile } from "../settings/one-file.ts";
 import { posixProgramIn } from "../settings/project-line.ts";
 import { SettingsError } from "../settings/settings.ts";
 import { programInLine } from "../settings/windows-line.ts";
 import inbox from "./inbox.js?raw";
-import { joinModules } from "./join-modules.ts";
 
 /** A plugin, and where it is installed. */
-export interface InstalledPlugin extends Pick<OneFile, "path"> {
+interface InstalledPlugin extends Pick<OneFile, "path"> {
   readonly source: string;
   /** Its modules besides the shared one, its own last. */
   readonly modules: readonly [...(readonly string[]), string];
@@ -53,3 +53,21 @@ const USUAL = /^~\/\.local\/share\/openhook-otel\/hook$|[\\/]AppData[\\/]Local[\
 
 /** The hook program in a command line of any form: a user's line, a project's line, or a line for Windows. */
 const programIn = (line: string): string | undefined => programInLine(line) ?? posixProgramIn(line);
+
+/**
+ * One file from the modules of a plugin: in a folder of plugins, every file is a plugin.
+ *
+ * @param below the modules that it imports, each after those that it imports itself. Only the first may import from Node
+ * @param plugin its own module. Its comments before the imports stay at the beginning, its exports are the file's
+ */
+function joinModules(below: readonly string[], plugin: string): string {
+  const begin = plugin.search(IMPORT);
+  const [head, body] = [plugin.slice(0, begin), plugin.slice(begin)];
+  const parts = below.map((text) => withoutImports(text).replaceAll(/^export /gm, ""));
+  return `${head}\n${[...parts, withoutImports(body)].map((text) => text.trim()).join("\n\n")}\n`;
+}
+
+/** An import from another module of ours. */
+const IMPORT = /^import \{[^}]*\} from "\.[^"]*";\n/m;
+
+const withoutImports = (text: string): string => text.replaceAll(new RegExp(IMPORT, "gm"), "");

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import type { Installer, InstallTarget } from "../../../model/agent.ts";
+import type { Installer, InstallTarget } from "#core/model/installer.ts";
 import { versionOf } from "../payload/version.ts";
 
 /**

@@ -4,17 +4,15 @@ import {
   appendTo,
   containsComment,
   type Json,
-  JsoncError,
   type JsonObject,
   newDocument,
   nodeAt,
-  parseDocument,
   plainOf,
   propertiesOf,
   removeAt,
   replaceAt,
 } from "./jsonc.ts";
-import { SettingsError } from "./settings.ts";
+import { isObject, rootOf, SettingsError, stripBom, wrong } from "./settings.ts";
 
 /** A list in a settings file, and the entries of ours that it must contain. */
 export interface OwnEntries {
@@ -44,9 +42,9 @@ export interface EntryFile {
  * @throws SettingsError for invalid JSON, or an object or list of another type
  */
 export function putEntries(text: string | undefined, wanted: readonly OwnEntries[], file: EntryFile): string {
-  if (text === undefined || bodyOf(text).trim() === "") return newDocument(newFile(wanted, file.emptyDocument));
-  const bom = text.startsWith("\uFEFF") ? "\uFEFF" : "";
-  let body = bodyOf(text);
+  const { bom, body: given } = stripBom(text ?? "");
+  if (given.trim() === "") return newDocument(newFile(wanted, file.emptyDocument));
+  let body = given;
   const before = foreignOf(read(body), file);
   for (const path of file.lists(read(body))) {
     if (!wanted.some((one) => isDeepStrictEqual(one.path, path))) body = removeFromList(body, path, 0, file);
@@ -65,9 +63,8 @@ export function putEntries(text: string | undefined, wanted: readonly OwnEntries
  * @throws SettingsError for a text that cannot be read
  */
 export function removeEntries(text: string, file: EntryFile): string | undefined {
-  if (bodyOf(text).trim() === "") return text;
-  const bom = text.startsWith("\uFEFF") ? "\uFEFF" : "";
-  const given = bodyOf(text);
+  const { bom, body: given } = stripBom(text);
+  if (given.trim() === "") return text;
   let body = given;
   for (const path of file.lists(read(given))) body = removeFromList(body, path, 0, file);
   if (body === given) return text;
@@ -81,7 +78,7 @@ export function removeEntries(text: string, file: EntryFile): string | undefined
 /** Lists that contain our entries, in the file's order. Empty if the file cannot be read. Never throws. */
 export function listsOfOurs(text: string, file: EntryFile): readonly (readonly string[])[] {
   try {
-    const root = read(bodyOf(text));
+    const root = read(stripBom(text).body);
     return file.lists(root).filter((path) => oursIn(root, path, file).length > 0);
   } catch {
     return [];
@@ -91,7 +88,7 @@ export function listsOfOurs(text: string, file: EntryFile): readonly (readonly s
 /** Our entries as they are in the file. Empty if it cannot be read. Never throws. */
 export function entriesOfOurs(text: string, file: EntryFile): readonly JsonObject[] {
   try {
-    const root = read(bodyOf(text));
+    const root = read(stripBom(text).body);
     return file.lists(root).flatMap((path) => oursIn(root, path, file).map(({ entry }) => entry));
   } catch {
     return [];
@@ -100,29 +97,11 @@ export function entriesOfOurs(text: string, file: EntryFile): readonly JsonObjec
 
 // --- internal ---
 
-const ADVICE = "correct it by hand and run the command again";
-
-const bodyOf = (text: string): string => (text.startsWith("\uFEFF") ? text.slice(1) : text);
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Parses; without an object at the top there can be no hooks. */
 function read(body: string): Node {
-  let root: Node;
-  try {
-    root = parseDocument(body);
-  } catch (error) {
-    if (!(error instanceof JsoncError)) throw error;
-    throw new SettingsError(`not valid JSON: ${error.message}`, ADVICE, error.line, error.column, { cause: error });
-  }
+  const root = rootOf(body);
   if (root.type !== "object") throw wrong(body, root, "the top level is not an object");
   return root;
-}
-
-function wrong(body: string, node: Node, what: string): SettingsError {
-  const at = new JsoncError(what, body, node.offset);
-  return new SettingsError(what, ADVICE, at.line, at.column);
 }
 
 function newFile(wanted: readonly OwnEntries[], emptyDocument: JsonObject): JsonObject {

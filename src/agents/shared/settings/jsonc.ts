@@ -10,7 +10,7 @@ export type Json = null | boolean | number | string | readonly Json[] | JsonObje
 export interface JsonObject {
   readonly [key: string]: Json;
 }
-export type Path = readonly (string | number)[];
+type Path = readonly (string | number)[];
 
 /** Why a text is no JSON (comments and trailing commas allowed). Line and column count from 1. */
 export class JsoncError extends Error {

@@ -1,4 +1,4 @@
-import type { Installer, InstallTarget, Registration, SettingsText } from "../../../model/agent.ts";
+import type { Installer, InstallTarget, Registration, SettingsText } from "#core/model/installer.ts";
 
 /** An installer with one file per scope. */
 export interface OneFile extends Pick<Installer, "scopes" | "check" | "detect" | "managed" | "statusLine"> {

@@ -1,7 +1,7 @@
 import { type SharedProgram, sharedWindowsCommand } from "./windows-line.ts";
 
 /** What a project's line starts. */
-export interface ProjectLine {
+interface ProjectLine {
   /** The program on Linux and macOS: one word of a shell, which may begin with `~/`. */
   readonly posixProgram: string;
   readonly posixArgs: readonly string[];
@@ -36,9 +36,22 @@ export const posixCommand = ({ posixProgram, posixArgs }: ProjectLine): string =
 export const startIfThere = (program: string, words: readonly string[]): string =>
   `[ ! -x ${program} ]||exec ${[program, ...words].join(" ")}`;
 
-/** The program that a line starts on Linux and macOS; `undefined` for other lines. */
+/**
+ * The same, but sh, bash, zsh, dash and ksh read the program themselves instead of starting it, which saves a second shell. fish and tcsh
+ * start it: quotes mean something else there, so the comparison is false. dash passes no words to a file that it reads, so they are
+ * the shell's own, after the program. It reads a copy of the program, because where settings are shared, the program itself can be of
+ * a version that can only be started. A line with words that need quotes starts the program in every shell.
+ */
+export function readIfThere(program: string, words: readonly string[]): string {
+  const start = startIfThere(program, words);
+  const all = [program, ...words].join(" ");
+  if (!/^[\w.:/~ -]+$/.test(all)) return start;
+  return `[ '\\\\' = "\\\\\\\\" ]&&eval 'set -- ${all};[ ! -r "$1.sh" ]||. "$1.sh"';${start}`;
+}
+
+/** The program that a line starts or reads on Linux and macOS; `undefined` for other lines. */
 export function posixProgramIn(line: string): string | undefined {
-  const [, quoted, plain] = /\[ ! -x (?:'((?:[^']|'\\'')*)'|(\S+)) \]/.exec(line) ?? [];
+  const [, quoted, plain] = /\[ ! -x (?:'((?:[^']|'\\'')*)'|(\S+?))[ ;]/.exec(line) ?? [];
   return quoted?.replaceAll("'\\''", "'") ?? plain;
 }
 

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Node } from "jsonc-parser";
+import type { HookCommand } from "#core/model/agent.ts";
+import type { Hook } from "../payload/hooks.ts";
 import {
   appendTo,
   containsComment,
@@ -100,6 +102,57 @@ export function isOurCommand(command: string): boolean {
   );
 }
 
+/**
+ * One registration per hook, in the given order.
+ *
+ * @param entryOf the entry with the hook's command line, in the agent's form
+ */
+export const registrationsOf = (
+  { source, hooks }: { readonly source: string; readonly hooks: readonly Hook[] },
+  command: HookCommand,
+  entryOf: (line: string, hook: Hook) => Registration["entry"],
+): readonly Registration[] =>
+  hooks.map((hook) => ({
+    event: hook.event,
+    ...(hook.matcher !== undefined && { matcher: hook.matcher }),
+    entry: entryOf(command({ source, drain: hook.drain }), hook),
+  }));
+
+// Steps of all editors of settings; a `body` is a text without a byte order mark
+
+export function stripBom(text: string): { readonly bom: string; readonly body: string } {
+  return text.startsWith("\uFEFF") ? { bom: "\uFEFF", body: text.slice(1) } : { bom: "", body: text };
+}
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
+
+/** @throws SettingsError for invalid JSON */
+export function rootOf(body: string): Node {
+  try {
+    return parseDocument(body);
+  } catch (error) {
+    if (!(error instanceof JsoncError)) throw error;
+    throw new SettingsError(`not valid JSON: ${error.message}`, ADVICE, error.line, error.column, { cause: error });
+  }
+}
+
+/** The error for a part of a file with another shape than its agent reads. */
+export function wrong(body: string, node: Node, what: string): SettingsError {
+  const at = new JsoncError(what, body, node.offset);
+  return new SettingsError(what, ADVICE, at.line, at.column);
+}
+
+/** Removes an object or a list without members or comments. */
+export function removeIfEmpty(text: string, path: readonly string[]): string {
+  const node = nodeAt(parseDocument(text), path);
+  return node === undefined || (node.children ?? []).length > 0 || containsComment(text, node)
+    ? text
+    : removeAt(text, path);
+}
+
 // --- internal ---
 
 const ADVICE = "correct it by hand and run the command again";
@@ -110,11 +163,6 @@ interface OurGroup {
   readonly entries: readonly number[];
   readonly foreign: boolean;
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
 
 const isOurs = (entry: Json): boolean =>
   isObject(entry) && typeof entry["command"] === "string" && isOurCommand(entry["command"]);
@@ -141,15 +189,7 @@ const hooksOf = (wanted: readonly Registration[]): JsonObject =>
 
 /** Parses a text and checks the shape on which we and the agent rely. */
 function readSettings(body: string, notEvents: readonly string[]): Json {
-  let root: Node;
-  try {
-    root = parseDocument(body);
-  } catch (error) {
-    if (error instanceof JsoncError) {
-      throw new SettingsError(`not valid JSON: ${error.message}`, ADVICE, error.line, error.column, { cause: error });
-    }
-    throw error;
-  }
+  const root = rootOf(body);
   if (root.type !== "object") throw wrong(body, root, `the top level is ${nameOf(root)}, not an object`);
   requireUnique(body, root, "hooks", "");
   const hooks = nodeAt(root, ["hooks"]);
@@ -167,11 +207,6 @@ function readSettings(body: string, notEvents: readonly string[]): Json {
 function requireUnique(body: string, object: Node, key: string, prefix: string): void {
   const second = propertiesOf(object).filter((property) => property.key === key)[1];
   if (second !== undefined) throw wrong(body, second.value, `"${prefix}${key}" appears here a second time`);
-}
-
-function wrong(body: string, node: Node, what: string): SettingsError {
-  const at = new JsoncError(what, body, node.offset);
-  return new SettingsError(what, ADVICE, at.line, at.column);
 }
 
 const nameOf = (node: Node): string =>
@@ -204,13 +239,6 @@ function removeUnwanted(body: string, wanted: readonly Registration[]): string {
     }
   }
   return text !== body && wanted.length === 0 ? removeIfEmpty(text, ["hooks"]) : text;
-}
-
-function removeIfEmpty(text: string, path: readonly string[]): string {
-  const node = nodeAt(parseDocument(text), path);
-  return node === undefined || (node.children ?? []).length > 0 || containsComment(text, node)
-    ? text
-    : removeAt(text, path);
 }
 
 function addOne(text: string, registration: Registration): string {
@@ -263,8 +291,4 @@ function withoutOurs(settings: Json): Json {
     return left.length === 0 ? [] : [[event, left]];
   });
   return events.length === 0 ? others : { ...others, hooks: Object.fromEntries(events) };
-}
-
-function stripBom(text: string): { readonly bom: string; readonly body: string } {
-  return text.startsWith("\uFEFF") ? { bom: "\uFEFF", body: text.slice(1) } : { bom: "", body: text };
 }

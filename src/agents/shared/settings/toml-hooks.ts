@@ -5,7 +5,7 @@ import { eolOf, statementsOf } from "./toml-statements.ts";
 // Hooks as `[[hooks]]` tables in a TOML file
 
 /** One `[[hooks]]` table. */
-export interface TomlHook {
+interface TomlHook {
   /** Its members with texts. */
   readonly texts: Readonly<Record<string, string>>;
   readonly isOurs: boolean;
@@ -19,7 +19,7 @@ export interface TomlHook {
 export type WantedTomlHook = Readonly<Record<string, string | number>>;
 
 /** All hooks of a text, in order. @throws SettingsError if the text is not TOML */
-export function hooksIn(text: string): readonly TomlHook[] {
+function hooksIn(text: string): readonly TomlHook[] {
   const statements = statementsOf(text);
   return statements.flatMap((statement, at): TomlHook[] => {
     if (!isHooksHeader(statement)) return [];

@@ -1,9 +1,9 @@
 import { lstatSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { TranscriptFile } from "../../../model/agent.ts";
+import type { TranscriptFile } from "#core/model/transcript-reader.ts";
+import { firstBytes } from "#kit/open.ts";
 import { asTimeMs } from "../payload/json.ts";
 import { FolderMemory } from "./folder-memory.ts";
-import { firstBytes } from "./open.ts";
 
 /**
  * The existing files among some paths. A file to which several paths link is returned once. Files are sorted by the first time in
@@ -48,7 +48,7 @@ export function distinctParts(parts: readonly TranscriptFile[]): readonly Transc
 export const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
 
 /** How the files of an agent's sessions are named, and where else their sessions' ids are. */
-export interface SessionNames {
+interface SessionNames {
   readonly ending: string;
   /** The id in a file's name. A copy's name may contain more: `… 2`, `… (1)`, `….sync-conflict-…`. */
   idIn(name: string): string | undefined;

@@ -1,11 +1,11 @@
-import { excessOf } from "../../../model/json-limits.ts";
-import { withoutLargeValues } from "../../../model/shrink.ts";
-import { openRegular } from "./open.ts";
+import { excessOf } from "#kit/json-limits.ts";
+import { openRegular } from "#kit/open.ts";
+import { withoutLargeValues } from "#kit/shrink.ts";
 
 /** One element of an array in a JSON file; without its large values if it has too many; `undefined` if it was skipped because it is larger than the limit. */
-export type Element = Buffer | undefined;
+type Element = Buffer | undefined;
 
-export interface ElementOptions {
+interface ElementOptions {
   /** Longest element that is held in memory. @default 32 MiB */
   readonly maxBytes?: number;
   /** Folders that must contain the file, after links are resolved. */

@@ -1,7 +1,7 @@
-import { isRandomId, repeatedCallId } from "../../../model/call-ids.ts";
+import { isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
 
 /** A call id, and the row that has the call. */
-export interface CallRow {
+interface CallRow {
   readonly callId: string;
   readonly rowId: string;
 }

@@ -1,15 +1,15 @@
 import { createHash, hash } from "node:crypto";
 import { closeSync, readSync } from "node:fs";
-import { assertParsable, excessOf } from "../../../model/json-limits.ts";
-import { type Shrunk, shrinkJson } from "../../../model/shrink.ts";
+import { assertParsable, excessOf } from "#kit/json-limits.ts";
+import { openRegular, openRegularSync } from "#kit/open.ts";
+import { type Shrunk, shrinkJson } from "#kit/shrink.ts";
 import type { JsonLine } from "./json-line.ts";
-import { openRegular, openRegularSync } from "./open.ts";
 import { isCompressed } from "./packed.ts";
 import { makeShortener, type PlacedLine, type Shortener } from "./shorten.ts";
 import { unpacked } from "./unpacked.lazy.ts";
 
 /** Consecutive complete lines. `endBytes` is the offset after the last one, or inside a line that is being skipped. */
-export interface LineBatch {
+interface LineBatch {
   readonly lines: readonly JsonLine[];
   readonly endBytes: number;
   /** Number of lines that were skipped because they exceed the limit. */
@@ -32,7 +32,7 @@ export interface JsonlOptions {
   readonly isSync?: boolean | undefined;
 }
 
-export interface JsonlFile {
+interface JsonlFile {
   /** Where reading starts: 0 if the file was replaced or truncated. */
   readonly fromBytes: number;
   readonly modifiedMs: number;
@@ -197,7 +197,7 @@ async function* readBatches(
       endBytes = position + start;
     }
     if (openBytes === 0) {
-      for (const line of linesIn(chunk, start, bytesRead, shortener)) {
+      for (const line of shortener?.lines(start, bytesRead) ?? linesIn(chunk, start, bytesRead)) {
         const length = line.end - line.start;
         if (length > maxLineBytes) tooLong++;
         else if (length > 0) lines.push(line);
@@ -230,13 +230,7 @@ async function* readBatches(
 const markLength = (head: Buffer): number =>
   head.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 
-function* linesIn(
-  chunk: Buffer,
-  from: number,
-  to: number,
-  shortener: Shortener | undefined,
-): Generator<PlacedLine, void, void> {
-  if (shortener !== undefined) return yield* shortener.lines(from, to);
+function* linesIn(chunk: Buffer, from: number, to: number): Generator<PlacedLine, void, void> {
   let start = from;
   for (let at = chunk.indexOf(NEWLINE, from); at !== -1 && at < to; at = chunk.indexOf(NEWLINE, at + 1)) {
     yield new ChunkLine(chunk, start, at);
@@ -328,10 +322,9 @@ class Heads {
     this.#read = read;
   }
 
-  /** Whether a fingerprint matches this file. Older versions stored fingerprints of the first bytes only. */
+  /** Whether a fingerprint matches this file. */
   async isFrom(fingerprint: string | undefined, endBytes: number): Promise<boolean> {
-    if (fingerprint === undefined) return true;
-    return fingerprint === (fingerprint.includes(SEPARATOR) ? await this.whole(endBytes) : await this.#first(endBytes));
+    return fingerprint === undefined || fingerprint === (await this.whole(endBytes));
   }
 
   async whole(endBytes: number): Promise<string> {

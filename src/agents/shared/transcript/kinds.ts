@@ -1,5 +1,5 @@
 /** Limit per batch: a hostile file can have any number. */
-export const MAX_KINDS = 50;
+const MAX_KINDS = 50;
 
 /** Counts kinds of records that a reader does not know. */
 export class Kinds {

@@ -1,13 +1,13 @@
-import type { TranscriptBatch } from "../../../model/agent.ts";
-import type { ContentUpdate } from "../../../model/content.ts";
-import { EntrySink } from "../../../model/entry-sink.ts";
-import type { Offset, TranscriptEntry } from "../../../model/transcript.ts";
+import type { ContentUpdate } from "#core/model/content.ts";
+import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptBatch } from "#core/model/transcript-reader.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
 import { Kinds } from "./kinds.ts";
 import { UNREADABLE_ROW } from "./sqlite.ts";
 import { countUnknown, type UnknownRecord } from "./unread-usage.ts";
 
 /** A row of a table of messages. Rows change until the message is complete. */
-export interface TableRow {
+interface TableRow {
   /** Row id; ascends with insertion. */
   readonly place: number;
   readonly id: string;
@@ -15,6 +15,14 @@ export interface TableRow {
   readonly createdMs?: number | undefined;
   /** Parts of kinds that the reader does not know, and the message itself if it is one. */
   readonly unknown: readonly UnknownRecord[];
+}
+
+/** What one message gave. */
+export interface Walked<State> {
+  readonly entries: readonly TranscriptEntry[];
+  readonly state: State;
+  /** The message is not complete and must be read again. */
+  readonly isOpen: boolean;
 }
 
 /** How the messages of one session are read. */
@@ -30,16 +38,13 @@ export interface MessageTable<T extends TableRow, State extends object> {
   idAt(place: number): string | undefined;
   isReadable(row: T): boolean;
   /** One message → its entries. The same message gives the same keys again. @returns isOpen: it must be read again */
-  walk(
-    row: T,
-    state: State,
-  ): { readonly entries: readonly TranscriptEntry[]; readonly state: State; readonly isOpen: boolean };
+  walk(row: T, state: State): Walked<State>;
   /** Content of messages; only called on request. */
   content?(rows: readonly T[], entries: readonly TranscriptEntry[]): readonly ContentUpdate[];
 }
 
 /** The position after the last message, and the messages to read again. Stored between two drains. */
-export interface TableMemo<State> {
+interface TableMemo<State> {
   /** Row id and id of the last message read. */
   readonly place: number;
   readonly lastId: string;

@@ -1,5 +1,5 @@
 import { closeSync, readSync } from "node:fs";
-import { openRegularSync } from "./open.ts";
+import { openRegularSync } from "#kit/open.ts";
 import { unpacked } from "./unpacked.lazy.ts";
 
 // Some agents compress old files (Zstandard). The compressed file replaces the plain one, under its name with this ending.

@@ -1,8 +1,8 @@
 import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
-import { readdir, realpath } from "node:fs/promises";
+import { readdir, realpath, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
-import type { LocatedSession, LocateQuery, TranscriptQuery } from "../../../model/agent.ts";
-import { openRegular, RefusedError } from "./open.ts";
+import type { LocatedSession, LocateQuery, TranscriptQuery } from "#core/model/transcript-reader.ts";
+import { openRegular, RefusedError } from "#kit/open.ts";
 
 // Helpers to find past sessions in folders, some of which are unreadable or links. File access is synchronous: a promise takes a
 // hundred times as long to resolve as a call takes.
@@ -50,6 +50,14 @@ export async function foldersBelow(query: LocateQuery, layouts: readonly string[
     }
   }
   return [...found.values()];
+}
+
+/** The folders in the folders of `foldersBelow`: most agents have one for each project. */
+export async function projectsBelow(query: LocateQuery, layouts: readonly string[]): Promise<readonly Entry[]> {
+  const projects: Entry[] = [];
+  for (const folder of await foldersBelow(query, layouts))
+    projects.push(...(await entriesIn(folder, query)).filter(({ isFolder }) => isFolder));
+  return projects;
 }
 
 /**
@@ -110,23 +118,37 @@ export async function* sessionFiles(
   layouts: readonly string[],
   idOf: (path: string, roots: readonly string[]) => string | undefined,
 ): AsyncGenerator<LocatedSession> {
-  const sessions = new Map<string, Dated & { readonly mains: readonly string[] }>();
+  const sessions = new Map<string, SessionFiles>();
   for (const folder of await foldersBelow(query, layouts)) {
     for (const { path, isFolder } of await entriesIn(folder, query)) {
       const sessionId = isFolder ? undefined : idOf(path, query.roots);
       const file = sessionId === undefined ? undefined : statFile(path, query);
       if (sessionId === undefined || file === undefined || file.sizeBytes === 0) continue;
-      const known = sessions.get(sessionId);
-      sessions.set(sessionId, {
-        sessionId,
-        path: known?.path ?? path,
-        startMs: Math.min(known?.startMs ?? file.startMs, file.startMs),
-        mains: [...(known?.mains ?? []), path],
-      });
+      addFile(sessions, { sessionId, path, startMs: file.startMs });
     }
   }
-  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+  yield* inOrder(sessions.values(), query);
 }
+
+/** A session with its own files in all folders. */
+export type SessionFiles = Dated & { readonly mains: readonly string[] };
+
+/** Adds a file to the session that it belongs to. The session's path is that of its first file, its start the earliest one. */
+export function addFile(sessions: Map<string, SessionFiles>, { sessionId, path, startMs }: Dated): void {
+  const known = sessions.get(sessionId);
+  sessions.set(sessionId, {
+    sessionId,
+    path: known?.path ?? path,
+    startMs: Math.min(known?.startMs ?? startMs, startMs),
+    mains: [...(known?.mains ?? []), path],
+  });
+}
+
+/** What `locate` yields for the sessions that it found: oldest first. */
+export const inOrder = (
+  sessions: Iterable<Dated & Pick<LocatedSession, "mains" | "parts">>,
+  query: LocateQuery,
+): readonly LocatedSession[] => oldestFirst(sessions).map((session) => located(session, query));
 
 export const located = (
   { sessionId, path, mains, parts }: Omit<LocatedSession, "home">,
@@ -152,11 +174,18 @@ export async function mapInBatches<T, R>(items: readonly T[], map: (item: T) => 
   return done;
 }
 
-/** Sorted; empty if the folder does not exist. */
+/** Sorted; empty if the folder does not exist, or cannot be read. */
 export const namesIn = (folder: string, query: ProblemQuery): Promise<readonly string[]> =>
   readdir(folder).then(
     (names) => names.sort(),
     (error: unknown) => reportProblem(query, folder, error) ?? [],
+  );
+
+/** False also for a path that cannot be reached. */
+export const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
   );
 
 /** Reports an error, unless it means that the path does not exist. */

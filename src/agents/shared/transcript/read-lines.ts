@@ -1,10 +1,11 @@
-import type { ReadOptions, TranscriptBatch, TranscriptFile } from "../../../model/agent.ts";
-import type { ContentUpdate } from "../../../model/content.ts";
-import { EntrySink } from "../../../model/entry-sink.ts";
-import { type FactSink, putWithContent } from "../../../model/fact-sink.ts";
-import { ExcessError } from "../../../model/json-limits.ts";
-import { withoutLargeValues } from "../../../model/shrink.ts";
-import type { Offset, TranscriptEntry } from "../../../model/transcript.ts";
+import type { ContentUpdate } from "#core/model/content.ts";
+import type { FactSink } from "#core/model/fact-sink.ts";
+import type { Offset, TranscriptEntry } from "#core/model/transcript.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptFile } from "#core/model/transcript-reader.ts";
+import { EntrySink } from "#core/rules/entry-sink.ts";
+import { putWithContent } from "#core/rules/put-facts.ts";
+import { ExcessError } from "#kit/json-limits.ts";
+import { withoutLargeValues } from "#kit/shrink.ts";
 import { parsedObject } from "../payload/json.ts";
 import type { JsonLine } from "./json-line.ts";
 import { openJsonl, wholeLine } from "./jsonl.ts";
@@ -33,6 +34,14 @@ export interface LineRules<State extends object> {
   read(line: JsonLine, state: State, sink: FactSink): unknown;
   /** The content of a line, for the entries that were read from it. */
   content(line: Buffer, entries: readonly TranscriptEntry[], state: State): readonly ContentUpdate[];
+  /**
+   * What stands before the entries of a reading: called after its first batch, and after each further one until it returns something
+   * other than `undefined`. @default nothing
+   *
+   * @param state after the batch
+   * @param isFresh this reading started without a stored state
+   */
+  begin?(state: State, isFresh: boolean): Promise<readonly TranscriptEntry[] | undefined>;
 }
 
 /** Replaces a state in place, for rules that return a new one. */
@@ -41,24 +50,13 @@ export function replaceState<State extends object>(state: State, next: State): v
   Object.assign(state, next);
 }
 
-/** A batch, with the members that an agent's reader needs to complete it. */
-export interface LineBatchRead<State> extends TranscriptBatch {
-  readonly entries: TranscriptEntry[];
-  /** The state after the batch. */
-  readonly state: State;
-  /** The batch is the first of this reading. */
-  readonly isFirst: boolean;
-  /** This reading started without a stored state. */
-  readonly isFresh: boolean;
-}
-
 /** Reads a transcript of JSON lines from an offset on. The memo holds the state and the file's fingerprint. */
 export async function* readLines<State extends object>(
   file: TranscriptFile,
   from: Offset,
   { content: wantsContent = false, isSync, batchBytes, untilPrompt, sink: given }: ReadOptions,
   rules: LineRules<State>,
-): AsyncGenerator<LineBatchRead<State>> {
+): AsyncGenerator<TranscriptBatch> {
   const memo = from.memo as { readonly state?: Partial<State>; readonly fingerprint?: string };
   const jsonl = await openJsonl(file.path, {
     fromBytes: from.bytes,
@@ -76,7 +74,7 @@ export async function* readLines<State extends object>(
     const own = new EntrySink({ needsOnlyPrompts: untilPrompt !== undefined });
     const isDirect = given !== undefined && (rules.passesCalls === true || given.needsResult === undefined);
     const sink = isDirect ? given : own;
-    let isFirst = true;
+    let isBegun = false;
     let isFound = false;
     for await (const batch of jsonl.batches) {
       const content: ContentUpdate[] = [];
@@ -126,8 +124,11 @@ export async function* readLines<State extends object>(
         ...kinds.take(),
         ...(excess !== undefined && { setAside: { records: setAside, reason: excess } }),
       };
-      yield { entries: own.take(), next, content, ...counts, state, isFirst, isFresh };
-      isFirst = false;
+      const entries = own.take();
+      const begun: readonly TranscriptEntry[] | undefined = isBegun ? [] : await rules.begin?.(state, isFresh);
+      isBegun ||= begun !== undefined;
+      entries.unshift(...(begun ?? []));
+      yield { entries, next, content, ...counts };
     }
   } finally {
     await jsonl.close();

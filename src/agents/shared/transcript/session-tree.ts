@@ -1,3 +1,4 @@
+import type { TranscriptFile } from "#core/model/transcript-reader.ts";
 import type { Row, View } from "./sqlite.ts";
 
 /** A session of a database in which subagents are sessions with a parent. */
@@ -8,7 +9,7 @@ export interface TreeSession {
 }
 
 /** A table of sessions. */
-export interface SessionTable<T extends TreeSession> {
+interface SessionTable<T extends TreeSession> {
   readonly name: string;
   /** Column with the parent's id. */
   readonly parent: string;
@@ -22,7 +23,7 @@ export interface SessionTable<T extends TreeSession> {
 }
 
 /** Queries of a table of sessions. */
-export interface SessionTree<T extends TreeSession> {
+interface SessionTree<T extends TreeSession> {
   /** @returns `undefined` if there is none, or the database has no such table */
   sessionRow(db: View, id: string): T | undefined;
   /** All sessions except subagents, oldest first. A subagent is included if its parent is gone. */
@@ -84,6 +85,18 @@ export function sessionTree<T extends TreeSession>(table: SessionTable<T>): Sess
     },
   };
 }
+
+/** One session of a database as a part of a transcript; its key names the session. */
+export const partOf = (path: string, sessionId: string, agentId: string | undefined): TranscriptFile => ({
+  path,
+  key: `${path}#${agentId === undefined ? "" : "agent:"}${sessionId}`,
+  watch: [path, `${path}-wal`],
+  ...(agentId !== undefined && { agentId }),
+});
+
+/** The session that a part of `partOf` names. */
+export const sessionIn = ({ path, key, agentId }: TranscriptFile): string =>
+  agentId ?? (key ?? "").slice(path.length + 1);
 
 // --- internal ---
 

@@ -19,8 +19,10 @@ export interface Shortener {
   lines(from: number, to: number): Generator<PlacedLine, void, void>;
 }
 
-/** Longer strings are cut: commands, paths and names are shorter. */
-export const MAX_STRING_BYTES = 384;
+/** Longer strings are cut: paths and names are shorter. Parsing is faster the less is left, and the less of it is not ASCII. */
+const MAX_STRING_BYTES = 192;
+/** The same for commands: a line whose command is cut is parsed again. */
+const MAX_COMMAND_BYTES = 384;
 
 /** Ends a string that was cut. If an agent's string ends with it too, its line is parsed once more than needed. */
 const CUT = "\0";
@@ -47,7 +49,7 @@ export function makeShortener(capacity: number): Shortener | undefined {
     *lines(from, to) {
       let copiesEnd = copiesAt;
       for (let at = from; at < to; at = readEnd.value) {
-        const found = shorten(at, to, copiesEnd, tableAt, MAX_LINES, MAX_STRING_BYTES, KEPT_BYTES);
+        const found = shorten(at, to, copiesEnd, tableAt, ...LIMITS);
         if (found === 0) return;
         copiesEnd = copyEnd.value;
         for (let i = 0; i < found; i++) {
@@ -61,19 +63,20 @@ export function makeShortener(capacity: number): Shortener | undefined {
 
 // --- internal ---
 
-/** Bytes of a cut string that are kept: its beginning shows its kind. */
+/** Bytes of a cut string that are kept, up to the first one that is not ASCII: its beginning shows its kind. */
 const KEPT_BYTES = 96;
 /** The module reads this far beyond the end. */
 const OVERRUN_BYTES = 64;
 const PAGE_BYTES = 65_536;
 const MAX_LINES = 4_096;
+const LIMITS = [MAX_LINES, MAX_STRING_BYTES, KEPT_BYTES, MAX_COMMAND_BYTES] as const;
 /** Numbers per line in the table: start, end, start of the copy, whether it is cut. */
 const NUMBERS = 4;
 
 interface Code {
   readonly readEnd: { readonly value: number };
   readonly copyEnd: { readonly value: number };
-  shorten(from: number, to: number, copies: number, table: number, most: number, max: number, kept: number): number;
+  shorten(from: number, to: number, copies: number, table: number, ...limits: typeof LIMITS): number;
 }
 
 class Line implements PlacedLine {
@@ -98,7 +101,8 @@ class Line implements PlacedLine {
   }
 
   text(): string {
-    return this.#all.toString("utf8", this.#copyStart, this.#copyEnd);
+    // UTF-8; naming it costs as much as a short line takes
+    return this.#all.toString(undefined, this.#copyStart, this.#copyEnd);
   }
 
   head(bytes: number): string {

@@ -1,7 +1,7 @@
-import { excessOf } from "../../../model/json-limits.ts";
+import { excessOf } from "#kit/json-limits.ts";
 
 /** The records of a line, and the number of pieces that are no records. */
-export interface Spliced {
+interface Spliced {
   readonly records: readonly Buffer[];
   readonly torn: number;
 }

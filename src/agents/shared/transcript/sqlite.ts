@@ -1,10 +1,10 @@
 import { lstatSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
-import { watched } from "../../../model/foreign-databases.ts";
-import { ExcessError } from "../../../model/json-limits.ts";
-import { replaced, type SafeSelect, safeSelect } from "../../../model/texts-as-bytes.ts";
-import { checkedPath, RefusedError } from "./open.ts";
+import { watched } from "#kit/foreign-databases.ts";
+import { ExcessError } from "#kit/json-limits.ts";
+import { checkedPath, RefusedError } from "#kit/open.ts";
+import { replaced, type SafeSelect, safeSelect } from "#kit/texts-as-bytes.ts";
 
 /** A value of a row as SQLite returns it. */
 export type Value = string | number | null;
@@ -16,7 +16,7 @@ export interface View {
   get(sql: string, ...values: readonly Value[]): Row | undefined;
 }
 
-export interface OpenedDatabase extends View {
+interface OpenedDatabase extends View {
   close(): void;
 }
 

@@ -1,7 +1,7 @@
 import { Decompress } from "fzstd";
 
 /** Reads bytes of a file. @returns their number: fewer than requested at its end, 0 after it */
-export type ReadAt = (into: Buffer, length: number, position: number) => number;
+type ReadAt = (into: Buffer, length: number, position: number) => number;
 
 /**
  * Reads the content of a Zstandard file as if it were uncompressed. It is meant for sequential reading with short steps back;

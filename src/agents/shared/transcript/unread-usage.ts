@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import type { TranscriptBatch } from "../../../model/agent.ts";
-import { defined } from "../../../model/defined.ts";
-import { type FactBase, type FactSink, putEntry } from "../../../model/fact-sink.ts";
-import type { EntryOf, TranscriptEntry } from "../../../model/transcript.ts";
-import { usagesIn } from "../../../model/usage-shapes.ts";
-import { asObject, asString, asTimeMs, parsedObject } from "../payload/json.ts";
+import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
+import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
+import type { TranscriptBatch } from "#core/model/transcript-reader.ts";
+import { putEntry } from "#core/rules/put-facts.ts";
+import { usagesIn } from "#core/rules/usage-shapes.ts";
+import { defined } from "#kit/objects.ts";
+import { asObject, asString, asTimeMs, type Fields, parsedObject } from "../payload/json.ts";
 import type { Kinds } from "./kinds.ts";
 import type { Row } from "./sqlite.ts";
 
@@ -18,8 +19,6 @@ export interface UnknownRecord {
   /** As JSON. */
   readonly text: string;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** A record and what is known of its place. */
 export interface CountedRecord {

@@ -1,11 +1,11 @@
-import type { TranscriptFile } from "../../../model/agent.ts";
-import { assertParsable, ExcessError, excessOf } from "../../../model/json-limits.ts";
-import { shrinkJson } from "../../../model/shrink.ts";
+import type { TranscriptFile } from "#core/model/transcript-reader.ts";
+import { assertParsable, ExcessError, excessOf } from "#kit/json-limits.ts";
+import { openRegular, readUpTo } from "#kit/open.ts";
+import { shrinkJson } from "#kit/shrink.ts";
 import { parsedObject } from "../payload/json.ts";
-import { openRegular, readUpTo } from "./open.ts";
 
 /** A session file that is one JSON object. */
-export interface WholeFile {
+interface WholeFile {
   /** `undefined`: it is no JSON object, or is being written. */
   readonly object: Readonly<Record<string, unknown>> | undefined;
   readonly isEmpty: boolean;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { knownProvider, providerName } from "../../../../src/agents/shared/names/providers.ts";
-import { pricesOfModel } from "../../../../src/telemetry/cost.ts";
+import { knownProvider, providerName } from "#agents/shared/names/providers.ts";
+import { pricesOfModel } from "#core/telemetry/cost.ts";
 
 test.each([
   ["azure-cognitive-services", "azure.ai.openai", "gpt-5"],

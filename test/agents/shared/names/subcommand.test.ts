@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { subcommandOf } from "../../../../src/agents/shared/names/subcommand.ts";
+import { subcommandOf } from "#agents/shared/names/subcommand.ts";
 import fc from "../../../support/properties.ts";
 import { firstOf, runs } from "../../../support/whole.ts";
 import { setups } from "../../cli-wrapper/wrapped.ts";
@@ -10,7 +10,7 @@ const PROGRAMS = ["gh", "kubectl", "docker", "podman", "aws", "git", "npm", "ter
 
 /** Runs the wrapper's functions for many command lines in one process. */
 function byWrapper(interpreter: string, lines: readonly (readonly [string, readonly string[]])[]): readonly string[][] {
-  const source = readFileSync("src/intake/wrapper.sh", "utf8");
+  const source = readFileSync("src/collect/intake/wrapper.sh", "utf8");
   const functions = source.slice(source.indexOf("find_words() {"), source.indexOf("# The terminal's first process"));
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   const calls = lines.map(

@@ -5,7 +5,7 @@ import {
   writesOfDiff,
   writesOfHunks,
   writesOfPatch,
-} from "../../../../src/agents/shared/payload/patches.ts";
+} from "#agents/shared/payload/patches.ts";
 
 const target = { path: "src/x.ts", operation: "update" } as const;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { appendTo, parseDocument, plainOf, removeAt } from "../../../../src/agents/shared/settings/jsonc.ts";
+import { appendTo, parseDocument, plainOf, removeAt } from "#agents/shared/settings/jsonc.ts";
 import fc from "../../../support/properties.ts";
 import { runs } from "../../../support/whole.ts";
 

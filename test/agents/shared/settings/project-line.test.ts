@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { allAgents } from "../../../../src/agents/registry.ts";
-import { isOurCommand } from "../../../../src/agents/shared/settings/settings.ts";
-import { placesOf } from "../../../../src/config/places.ts";
-import { hookCommandOf } from "../../../../src/registration/hook-program.ts";
+import { allAgents } from "#agents/registry.ts";
+import { isOurCommand } from "#agents/shared/settings/settings.ts";
+import { placesOf } from "#config/places.ts";
+import { hookCommandOf } from "#setup/registration/hook-program.ts";
 import { contextAt } from "../../../support/context.ts";
 import { powershellCommands } from "../../../support/powershell-words.ts";
 import { removeFolder } from "../../../support/remove.ts";

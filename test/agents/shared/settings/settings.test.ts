@@ -7,7 +7,7 @@ import {
   registeredEvents,
   removeRegistrations,
   SettingsError,
-} from "../../../../src/agents/shared/settings/settings.ts";
+} from "#agents/shared/settings/settings.ts";
 import fc from "../../../support/properties.ts";
 import { runs } from "../../../support/whole.ts";
 

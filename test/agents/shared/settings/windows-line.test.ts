@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { isOurCommand } from "../../../../src/agents/shared/settings/settings.ts";
-import { programInLine, windowsLine } from "../../../../src/agents/shared/settings/windows-line.ts";
-import { optionsOf } from "../../../../src/intake/hook-options.ts";
+import { isOurCommand } from "#agents/shared/settings/settings.ts";
+import { programInLine, windowsLine } from "#agents/shared/settings/windows-line.ts";
+import { optionsOf } from "#collect/intake/hook-options.ts";
 import { powershellCommands } from "../../../support/powershell-words.ts";
 import { removeFolder } from "../../../support/remove.ts";
 

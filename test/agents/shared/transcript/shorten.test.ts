@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { isCut, makeShortener } from "#agents/shared/transcript/shorten.ts";
 import { MODULES } from "../../../../scripts/wasm.mjs";
-import { isCut, makeShortener } from "../../../../src/agents/shared/transcript/shorten.ts";
 import fc from "../../../support/properties.ts";
 import { runs } from "../../../support/whole.ts";
 
@@ -68,7 +68,7 @@ describe("texts", () => {
         const kept = String(short).slice(0, -1);
         // A cut can separate a surrogate pair that JSON wrote as two escapes
         expect(whole.startsWith(kept)).toBe(true);
-        expect(Buffer.byteLength(JSON.stringify(whole))).toBeGreaterThan(384);
+        expect(Buffer.byteLength(JSON.stringify(whole))).toBeGreaterThan(192);
         return;
       }
       if (typeof whole !== "object" || whole === null) {
@@ -101,10 +101,22 @@ describe("texts", () => {
     );
   });
 
-  test("keep the beginning of a long string", () => {
-    const [line] = linesOf(`{"a":"${"x".repeat(400)}","b":"${"y".repeat(384)}"}\n`);
-    expect(line?.isCut).toBe(true);
-    expect(JSON.parse(line?.short ?? "")).toEqual({ a: `${"x".repeat(96)}\0`, b: "y".repeat(384) });
+  const cutTo = (members: object): unknown => JSON.parse(linesOf(`${JSON.stringify(members)}\n`)[0]?.short ?? "");
+
+  test("keep the beginning of a long string, up to the first character that is not ASCII", () => {
+    const [x, y] = ["x".repeat(193), "y".repeat(192)];
+    expect(cutTo({ a: x, b: y })).toEqual({ a: `${x.slice(0, 96)}\0`, b: y });
+    expect(cutTo({ a: `xß${x}`, b: `\n\u0001${x}` })).toEqual({ a: "x\0", b: `\n\u0001${x.slice(0, 88)}\0` });
+  });
+
+  test("keep longer commands", () => {
+    for (const name of ["command", "arguments"]) {
+      const [whole, long] = ["x".repeat(384), "x".repeat(385)];
+      expect(cutTo({ [name]: whole })).toEqual({ [name]: whole });
+      expect(cutTo({ [name]: long })).toEqual({ [name]: `${long.slice(0, 96)}\0` });
+    }
+    const text = "x".repeat(193);
+    expect(linesOf(`"${text}"\n`)).toMatchObject([{ short: `"${text.slice(0, 96)}\\u0000"` }]);
   });
 });
 

@@ -1,8 +1,9 @@
 ;; Splits a buffer into its JSON lines and copies them without their long strings, 16 or 64 bytes at a time. See
 ;; ../shorten.ts.
 ;;
-;; A string of more than $max bytes is cut after $keep bytes, never inside a character or an escape, and then ends with
-;; \u0000. Strings are found by the rules of JSON. A line that is not JSON is copied unchanged, or cut by the same rules; its
+;; A string of more than $max bytes is cut after $keep bytes, never inside an escape, or before its first character that is
+;; not ASCII, and then ends with \u0000. A member called `command` or `arguments` is cut only if it has more than $maxCommand
+;; bytes. Strings are found by the rules of JSON. A line that is not JSON is copied unchanged, or cut by the same rules; its
 ;; reader notices when it parses the line. Reads up to 64 bytes beyond $end.
 (module
   (import "host" "memory" (memory 1))
@@ -22,32 +23,39 @@
         (i64.shl (i64.extend_i32_u (i8x16.bitmask (i8x16.eq (local.get $b2) (local.get $all)))) (i64.const 32))
         (i64.shl (i64.extend_i32_u (i8x16.bitmask (i8x16.eq (local.get $b3) (local.get $all)))) (i64.const 48)))))
 
-  ;; The first position from $until on that is inside neither an escape nor a character.
+  ;; The first position from $until on that is not inside an escape; or that of the first byte that is not ASCII.
   (func $safe (param $at i32) (param $until i32) (result i32)
-    (loop $next
-      (if (i32.lt_u (local.get $at) (local.get $until))
-        (then
-          (if (i32.eq (i32.load8_u (local.get $at)) (i32.const 0x5c)) ;; backslash
-            (then
-              (local.set $at
-                (i32.add (local.get $at)
-                  (select (i32.const 6) (i32.const 2)
-                    (i32.eq (i32.load8_u offset=1 (local.get $at)) (i32.const 0x75)))))) ;; u
-            (else (local.set $at (i32.add (local.get $at) (i32.const 1)))))
-          (br $next))))
-    (loop $character
-      (if (i32.eq (i32.and (i32.load8_u (local.get $at)) (i32.const 0xc0)) (i32.const 0x80))
-        (then
-          (local.set $at (i32.add (local.get $at) (i32.const 1)))
-          (br $character))))
+    (local $byte i32)
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $until)))
+        (local.set $byte (i32.load8_u (local.get $at)))
+        (br_if $done (i32.ge_u (local.get $byte) (i32.const 0x80)))
+        (if (i32.eq (local.get $byte) (i32.const 0x5c)) ;; backslash
+          (then
+            (local.set $at
+              (i32.add (local.get $at)
+                (select (i32.const 6) (i32.const 2)
+                  (i32.eq (i32.load8_u offset=1 (local.get $at)) (i32.const 0x75)))))) ;; u
+          (else (local.set $at (i32.add (local.get $at) (i32.const 1)))))
+        (br $next)))
     (local.get $at))
+
+  ;; Whether the eight bytes before a string are `mmand":"` or `ments":"`.
+  (func $isCommand (param $text i32) (result i32)
+    (local $before i64)
+    (if (i32.lt_u (local.get $text) (i32.const 8)) (then (return (i32.const 0))))
+    (local.set $before (i64.load align=1 (i32.sub (local.get $text) (i32.const 8))))
+    (i32.or
+      (i64.eq (local.get $before) (i64.const 0x223a22646e616d6d))
+      (i64.eq (local.get $before) (i64.const 0x223a2273746e656d))))
 
   ;; $in to $end: the bytes. $copy: where the copies are written; they need no more room than the bytes. $table: four numbers
   ;; per line: its start and end, the start of its copy, and 1 if the copy is cut. Returns the number of complete lines, at
   ;; most $most.
   (func (export "shorten")
     (param $in i32) (param $end i32) (param $copy i32) (param $table i32) (param $most i32) (param $max i32)
-    (param $keep i32) (result i32)
+    (param $keep i32) (param $maxCommand i32) (result i32)
     (local $at i32) (local $line i32) (local $copied i32) (local $copyStart i32) (local $isCut i32)
     (local $lines i32) (local $found i32) (local $text i32) (local $byte i32) (local $bytes v128)
     (local $b0 v128) (local $b1 v128) (local $b2 v128) (local $b3 v128) (local $ends i64) (local $slashes i64)
@@ -167,7 +175,14 @@
             (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
             (local.set $byte (i32.load8_u (local.get $at)))))
         (br_if $next (i32.eq (local.get $byte) (i32.const 0x0a)))
-        (if (i32.gt_u (i32.sub (local.get $at) (local.get $text)) (local.get $max))
+        (local.set $found (i32.sub (local.get $at) (local.get $text)))
+        (if
+          (if (result i32) (i32.gt_u (local.get $found) (local.get $max))
+            (then
+              (i32.or
+                (i32.gt_u (local.get $found) (local.get $maxCommand))
+                (i32.eqz (call $isCommand (local.get $text)))))
+            (else (i32.const 0)))
           (then
             (local.set $text (call $safe (local.get $text) (i32.add (local.get $text) (local.get $keep))))
             (memory.copy (local.get $copy) (local.get $copied) (i32.sub (local.get $text) (local.get $copied)))

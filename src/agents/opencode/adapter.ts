@@ -1,5 +1,0 @@
-// https://opencode.ai/docs/plugins; everything else is in ../shared/opencode/adapter.ts
-import { adapterOf } from "../shared/opencode/adapter.ts";
-import { VARIANT } from "./variant.ts";
-
-export const { recognises, toEvents, toEntries } = adapterOf(VARIANT);

@@ -1,8 +1,0 @@
-import { dirname } from "node:path";
-import { addCollectCommands } from "./commands/definitions/collect.ts";
-import { runProgram } from "./program.ts";
-import { optimiseLater } from "./v8-flags.ts";
-
-optimiseLater();
-// Drains run most often. Without the other commands their code is in few files, see scripts/bundle.mjs.
-runProgram(dirname(__dirname), [addCollectCommands]);

@@ -1,0 +1,71 @@
+import type { Segment } from "./session.ts";
+import type { EntryOf } from "./transcript.ts";
+
+// One thread reads a session and another one stores it, so these types have only plain values, and numbers in buffers that can
+// be transferred without a copy.
+
+/** Sums over the model calls of one quarter of an hour, or of its part between two commits or changes, by model and by whether a subagent made them. `null`: unknown. */
+export type PackedUsage = readonly [
+  timeMs: number,
+  model: string | null,
+  subagent: 0 | 1,
+  calls: number,
+  aggregateRecords: number,
+  withoutUsage: number,
+  unpriced: number,
+  incomplete: number,
+  input: number | null,
+  output: number | null,
+  cacheRead: number | null,
+  cacheWrite: number | null,
+  cacheWrite5m: number | null,
+  cacheWrite1h: number | null,
+  reasoning: number | null,
+  costNanoUsd: number | null,
+  durationMs: number,
+  /** Why calls have no price, or only a part of it: the most frequent `NoPrice`. */
+  noPrice: string | null,
+  /** If some calls have a price and others not: end and partial cost of those without, one after the other, as JSON. */
+  unpricedCalls: string | null,
+];
+
+/** Sums over the calls of one tool in one quarter of an hour. */
+export type PackedTools = readonly [
+  timeMs: number,
+  name: string,
+  mcpServer: string | null,
+  subagent: 0 | 1,
+  calls: number,
+  errors: number,
+  denied: number,
+  unfinished: number,
+  durationMs: number,
+];
+
+/** Turns of one quarter of an hour, by origin. */
+export type PackedTurns = readonly [timeMs: number, origin: string, turns: number, failed: number, interrupted: number];
+
+/**
+ * Numbers of a call that may have a price: index in `usage`, `segments` and `sellers`, five kinds of tokens, end, searches,
+ * `IS_SUM` and `HAS_FEES` added up, and the number of calls that it counts as.
+ */
+export const CALL_NUMBERS = 12;
+export const IS_SUM = 1;
+export const HAS_FEES = 2;
+
+/** A finished session, stored as one value. */
+export interface Packed {
+  /** Its facts, encoded by `encodeTables`, or by `encodeFacts` after names were removed from them. */
+  readonly facts: string | Uint8Array;
+  /** Digests (`digestOf`) of the records that this session owns and whose id is unique over all sessions. */
+  readonly owned: Float64Array;
+  readonly segments: readonly { readonly segment: Segment; readonly totals: string }[];
+  readonly usage: readonly PackedUsage[];
+  readonly tools: readonly PackedTools[];
+  readonly turns: readonly PackedTurns[];
+  /** Its commits and changes, which are stored in tables of their own. Absent: none, or they are stored already. */
+  readonly changes?: readonly (EntryOf<"commit"> | EntryOf<"change">)[];
+}
+
+/** Sums are stored per quarter of an hour, because the days of every time zone consist of whole quarters. */
+export const QUARTER_MS = 15 * 60_000;

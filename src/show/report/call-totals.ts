@@ -1,0 +1,43 @@
+import type { CallSums } from "#core/model/model-call.ts";
+import type { Session, SessionFacts } from "#core/model/session.ts";
+import { callPrice } from "#core/telemetry/cost.ts";
+import type { StoredModelCall } from "#store/queries.ts";
+
+/** Whether tokens are known. If not, they are unknown for agents that never report them, and zero for all others. */
+export const hasUsage = ({ modelCalls, aggregateRecords }: CallSums): boolean => modelCalls + aggregateRecords > 0;
+
+/**
+ * Sums as they are shown: unknown is `null`, never 0. Zero means that no call was made, which is known only of agents that
+ * report their calls.
+ */
+export function knownAmounts(sums: CallSums, isUsageUnknown: boolean) {
+  const none = hasUsage(sums) || isUsageUnknown ? null : 0;
+  return {
+    modelCalls: sums.modelCalls === 0 && (sums.aggregateRecords > 0 || isUsageUnknown) ? null : sums.modelCalls,
+    input: sums.input ?? none,
+    output: sums.output ?? none,
+    cacheRead: sums.cacheRead ?? none,
+    cacheWrite: sums.cacheWrite ?? none,
+    cacheWrite5m: sums.cacheWrite5m ?? none,
+    cacheWrite1h: sums.cacheWrite1h ?? none,
+    reasoning: sums.reasoning ?? none,
+    costNanoUsd: sums.costNanoUsd ?? none,
+  };
+}
+
+/** Which sums are lower bounds. @param isUsageUnknown usage of some of the calls was not reported at all */
+export function lowerBounds(sums: CallSums, isUsageUnknown: boolean) {
+  const lacksUsage = isUsageUnknown || sums.callsWithoutUsage > 0;
+  return {
+    inputIsLowerBound: lacksUsage,
+    outputIsLowerBound: lacksUsage || sums.incompleteCalls > 0,
+    costIsLowerBound: isUsageUnknown || sums.unpricedCalls + sums.incompleteCalls > 0,
+  };
+}
+
+/** The calls of the open part of a session, with their costs. */
+export function openCalls(session: Session, facts: SessionFacts): readonly StoredModelCall[] {
+  return [...session.turns, ...session.subagents].flatMap((run) =>
+    run.modelCalls.map((call) => ({ segment: run.segment, call, ...callPrice(call, facts.provider) })),
+  );
+}

@@ -1,0 +1,79 @@
+import type { Certainty, StoredChange } from "#core/model/changes.ts";
+import type { Totals } from "#core/telemetry/totals.ts";
+import { changesAround, commitsAround, storedChanges } from "#store/changes.ts";
+import type { Database } from "#store/database.ts";
+import { segmentsOf } from "#store/segments.ts";
+import type { SessionSource } from "#store/sessions/read-session.ts";
+import { unsettledSession } from "#store/sessions/unsettled-session.ts";
+import { Attribution, identityOf, nameOfChange, ownCommits } from "./attribution.ts";
+import { type KnownCommit, knownCommits } from "./change-report.ts";
+import { type Habits, habitsOf } from "./explain-habits.ts";
+import { type MoneySpent, moneySpent, placedCalls } from "./explain-money.ts";
+import { type TimeSpent, timeSpent } from "./explain-time.ts";
+import { turnsOfCalls } from "./session-spans.ts";
+import type { SessionView } from "./session-view.ts";
+
+/** Where the time and money of one session went. */
+export interface Explanation {
+  readonly view: SessionView;
+  /** Absent without any activity. */
+  readonly time: TimeSpent | undefined;
+  readonly money: MoneySpent;
+  readonly habits: Habits;
+  readonly results: SessionResults;
+}
+
+/** Explains one session. Only reads the store. */
+export function explain(db: Database, view: SessionView, { agents }: Pick<SessionSource, "agents">): Explanation {
+  const calls = placedCalls(view, turnsOfCalls(db, view));
+  // A packed session has only an unsettled part
+  const segments = view.isPacked ? [] : segmentsOf(db, view.stored.id);
+  const settled = segments.reduce((sum, { totals }) => sum + (JSON.parse(totals) as Totals).compactions, 0);
+  const compactions = settled + unsettledSession({ db, agents }, view.stored).compactions.length;
+  return {
+    view,
+    time: timeSpent(view),
+    money: moneySpent(view, calls),
+    habits: habitsOf(db, view, calls, compactions),
+    results: sessionResults(db, view),
+  };
+}
+
+/** What one session led to, as far as it is known. */
+export interface SessionResults {
+  /** By time. */
+  readonly commits: readonly KnownCommit[];
+  readonly changes: readonly SessionChange[];
+}
+
+export interface SessionChange {
+  readonly kind: StoredChange["changeKind"];
+  readonly name: string;
+  readonly url?: string;
+  readonly certainty: Certainty;
+  /** The session created it. False: its work counts for it. */
+  readonly isCreated: boolean;
+}
+
+/** Commits that the session made, what it created, and the change that each of its turns counts for. */
+function sessionResults(db: Database, { stored: { id }, turnList }: SessionView): SessionResults {
+  const around = commitsAround(db, id);
+  const commits = ownCommits(around).filter(({ session }) => session === id);
+  const attribution = new Attribution(around, changesAround(db, id));
+  const created = storedChanges(db, id).filter(({ isCreated }) => isCreated === true);
+  const workedOn = turnList.flatMap(({ startMs }) => attribution.at(id, startMs).change ?? []);
+  const changes = new Map<string, SessionChange>();
+  for (const one of [...created, ...workedOn]) {
+    const key = identityOf(one);
+    if (changes.has(key)) continue;
+    const { changeKind: kind, certainty, url } = one;
+    changes.set(key, {
+      kind,
+      name: nameOfChange(one),
+      ...(url !== undefined && { url }),
+      certainty,
+      isCreated: created.includes(one),
+    });
+  }
+  return { commits: knownCommits(db, commits), changes: [...changes.values()] };
+}

@@ -1,0 +1,194 @@
+import type { CallSums } from "#core/model/model-call.ts";
+import type { Segment } from "#core/model/session.ts";
+import { sumOfCalls } from "#core/rules/call-sums.ts";
+import { grouped } from "#kit/objects.ts";
+import { isoTime, usd } from "#kit/text/figures.ts";
+import type { Database } from "#store/database.ts";
+import type { StoredModelCall } from "#store/queries.ts";
+import { settledSpans } from "#store/spans.ts";
+import { knownAmounts } from "./call-totals.ts";
+import { activeMs, isOpen, type SessionSummary, toolCallCount } from "./session-summary.ts";
+import { hiddenCalls, type SessionView } from "./session-view.ts";
+
+/**
+ * One session as a JSON document, in parts, so that not all spans are in memory at the same time. Unknown is `null`, never
+ * 0; times are ISO 8601; `transcript` is what was read of it; `spans` are those that were or will be exported, `open_spans` those that have not ended.
+ */
+export function* jsonParts(db: Database, view: SessionView, transcript: object): Generator<string> {
+  yield `${JSON.stringify({ ...documentOf(view), transcript }).slice(0, -1)},"spans":[`;
+  let separator = "";
+  for (const { record } of view.isPacked ? view.openSpans : []) {
+    yield `${separator}${JSON.stringify(record)}`;
+    separator = ",";
+  }
+  for (const { ordinal } of view.segments) {
+    for (const record of settledSpans(db, view.stored.id, ordinal)) {
+      yield `${separator}${JSON.stringify(record)}`;
+      separator = ",";
+    }
+  }
+  yield "]}\n";
+}
+
+/** Sums with the member names of `--json`. */
+export function sumsJson(sums: CallSums, { usageUnknown }: Pick<SessionSummary["facts"], "usageUnknown"> = {}) {
+  const known = knownAmounts(sums, usageUnknown === true);
+  return {
+    model_calls: known.modelCalls,
+    input: known.input,
+    output: known.output,
+    cache_read: known.cacheRead,
+    cache_write: known.cacheWrite,
+    reasoning: known.reasoning,
+    cache_write_5m: known.cacheWrite5m,
+    cache_write_1h: known.cacheWrite1h,
+    cost_usd: usd(known.costNanoUsd),
+    calls_without_usage: sums.callsWithoutUsage,
+    incomplete_calls: sums.incompleteCalls,
+    unpriced_calls: sums.unpricedCalls,
+  };
+}
+
+/** Agent, session and repository, the same in `show` and `sessions`. */
+export const headJson = ({ stored, facts, segments, onSubscription }: SessionSummary) => ({
+  source: stored.source,
+  session_id: stored.sessionId,
+  agent_version: stored.agentVersion ?? null,
+  repository: facts.repository ?? null,
+  start: isoTime(segments[0]?.startMs ?? stored.firstMs),
+  end: isoTime(segments.at(-1)?.endMs),
+  last_activity: isoTime(stored.lastMs),
+  // Never false: without a report it is unknown
+  on_subscription: onSubscription ?? null,
+});
+
+/** Why a segment ended, the same in `show` and `sessions`; `null` while it is open. */
+const endJson = (segment: Segment | undefined) => ({
+  reason: segment?.reason ?? null,
+  native_reason: segment?.nativeReason ?? null,
+});
+
+/** One session of `openhook-otel sessions --json`. */
+export const summaryJson = (summary: SessionSummary) => ({
+  ...headJson(summary),
+  ...endJson(summary.segments.at(-1)),
+  open: isOpen(summary),
+  active_ms: activeMs(summary.segments),
+  work_ms: summary.workMs,
+  segments: summary.segments.length,
+  turns: summary.turns,
+  prompts: summary.prompts,
+  subagents: summary.subagents,
+  tool_calls: toolCallsJson(summary.tools),
+  totals: sumsJson(summary.sums, summary.facts),
+});
+
+// --- internal ---
+
+/** Calls of a model that the agent did not name. */
+const UNNAMED = "(unknown)";
+
+const documentOf = (view: SessionView) => ({
+  ...headJson(view),
+  segments: view.segments.map((segment) => ({
+    ordinal: segment.ordinal,
+    start: isoTime(segment.startMs),
+    end: isoTime(segment.endMs),
+    start_origin: segment.startOrigin ?? null,
+    ...endJson(segment),
+    totals: sumsJson(sumOfCalls(view.calls.filter((call) => call.segment === segment.ordinal)), view.facts),
+  })),
+  prompts: view.prompts,
+  turns: view.turnList.map((turn) => ({
+    id: turn.key,
+    segment: turn.segment,
+    origin: turn.origin,
+    state: turn.state,
+    open: turn.open,
+    start: isoTime(turn.startMs),
+    end: isoTime(turn.endMs),
+    prompt_length: turn.promptLength ?? null,
+  })),
+  model_calls: view.calls.map(callJson),
+  tool_calls: view.toolCalls.map(toolJson),
+  subagents: view.subagentList.map((subagent) => ({
+    id: subagent.agentId,
+    type: subagent.agentType ?? null,
+    segment: subagent.segment,
+    turn: subagent.turnKey ?? null,
+    parent_tool_call: subagent.parentCallId ?? null,
+    open: subagent.open,
+    start: isoTime(subagent.startMs),
+    end: isoTime(subagent.endMs),
+  })),
+  by_model: byModel(view.calls),
+  totals: sumsJson(view.sums, view.facts),
+  // The part of the totals that is not the conversation's
+  hidden_totals: hiddenCalls(view).length === 0 ? null : sumsJson(sumOfCalls(hiddenCalls(view)), view.facts),
+  reported_usage: view.reported ?? null,
+  open_spans: view.isPacked ? [] : view.openSpans.map(({ record }) => record),
+});
+
+const callJson = ({ call, segment, costNanoUsd, open }: SessionView["calls"][number]) => ({
+  response_id: call.responseId ?? null,
+  model: call.model ?? null,
+  segment,
+  subagent: call.agentId !== undefined,
+  agent_id: call.agentId ?? null,
+  purpose: call.purpose ?? null,
+  input: call.usage?.input ?? null,
+  output: call.usage?.output ?? null,
+  cache_read: call.usage?.cacheRead ?? null,
+  cache_write: call.usage?.cacheWrite ?? null,
+  cache_write_5m: call.usage?.cacheWrite5m ?? null,
+  cache_write_1h: call.usage?.cacheWrite1h ?? null,
+  reasoning: call.usage?.reasoning ?? null,
+  complete: call.complete,
+  open,
+  finish_reason: call.finishReason ?? null,
+  cost_usd: usd(costNanoUsd),
+  start: isoTime(call.startMs),
+  end: isoTime(call.endMs),
+});
+
+const toolJson = ({ tool, segment, open }: SessionView["toolCalls"][number]) => ({
+  id: tool.callId,
+  name: tool.name,
+  status: tool.status,
+  segment,
+  subagent: tool.agentId !== undefined,
+  agent_id: tool.agentId ?? null,
+  open,
+  error_type: tool.errorType ?? null,
+  exit_code: tool.exitCode ?? null,
+  executable: tool.executable ?? null,
+  subcommand: tool.subcommand ?? null,
+  mcp_server: tool.mcpServer ?? null,
+  lines_added: tool.linesAdded ?? null,
+  lines_removed: tool.linesRemoved ?? null,
+  files: (tool.files ?? []).map((file) => ({
+    path: file.path,
+    operation: file.operation ?? null,
+    start_line: file.startLine ?? null,
+    end_line: file.endLine ?? null,
+    lines_added: file.added ?? null,
+    lines_removed: file.removed ?? null,
+  })),
+  spawned_agent_id: tool.spawnedAgentId ?? null,
+  execution_ms: tool.executionMs ?? null,
+  start: isoTime(tool.startMs),
+  end: tool.status === "open" ? null : isoTime(tool.endMs),
+});
+
+function byModel(calls: readonly StoredModelCall[]) {
+  const groups = grouped(calls, ({ call }) => call.model ?? UNNAMED);
+  return Object.fromEntries([...groups].map(([name, group]) => [name, sumsJson(sumOfCalls(group))]));
+}
+
+/** How many tool calls there are, and how many of each status. */
+const toolCallsJson = (
+  tools: SessionSummary["tools"],
+): { readonly total: number; readonly [status: string]: number } => ({
+  total: toolCallCount(tools),
+  ...Object.fromEntries(tools),
+});

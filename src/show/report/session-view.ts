@@ -1,0 +1,118 @@
+import type { ReportedUsage, Session, ToolCall } from "#core/model/session.ts";
+import { sumOfCalls } from "#core/rules/call-sums.ts";
+import type { SpanSettings } from "#core/telemetry/spans.ts";
+import { coveredMs } from "#kit/numbers.ts";
+import type { Database } from "#store/database.ts";
+import { isPacked } from "#store/packed.ts";
+import {
+  type CallFigures,
+  type StoredModelCall,
+  settledCalls,
+  settledFigures,
+  settledSubagents,
+  settledToolCalls,
+  settledTurns,
+} from "#store/queries.ts";
+import { knownFactsOf } from "#store/sessions/read-session.ts";
+import { unsettledSession } from "#store/sessions/unsettled-session.ts";
+import type { StoredSession } from "#store/sessions.ts";
+import { openCalls } from "./call-totals.ts";
+import {
+  type OpenSpan,
+  openSpansOf,
+  type RunSubagent,
+  type RunTurn,
+  wholeSegments,
+  withOpenSubagents,
+  withOpenTurns,
+} from "./open-part.ts";
+import { subscriptionMark } from "./prices.ts";
+import { type Agents, type SessionSummary, summarise } from "./session-summary.ts";
+
+/** What is shown of a session beside its stored spans. */
+export interface SessionOutline extends SessionSummary {
+  /** Spans that are not stored yet, as if everything ended now. Of a packed session: all spans. */
+  readonly openSpans: readonly OpenSpan[];
+  /** All calls; only the figures of those that are settled. */
+  readonly calls: readonly CallFigures[];
+  /** Sums that the agent reports; not part of `sums`. */
+  readonly reported?: ReportedUsage;
+}
+
+/** A session with everything in it. `open`: not settled yet, more may be added. */
+export interface SessionView extends SessionOutline {
+  readonly turnList: readonly RunTurn[];
+  readonly calls: readonly (StoredModelCall & { readonly open: boolean })[];
+  readonly toolCalls: readonly { readonly segment: number; readonly tool: ToolCall; readonly open: boolean }[];
+  readonly subagentList: readonly RunSubagent[];
+  /** It was imported and has ended; its spans are made from its facts on demand. */
+  readonly isPacked: boolean;
+}
+
+/** The outline without reading the settled parts one by one, so that long sessions open faster. */
+export function outlineOf(db: Database, stored: StoredSession, agents: Agents, settings: SpanSettings): SessionOutline {
+  const session = unsettledSession({ db, ...agents }, stored);
+  const facts = knownFactsOf(db, agents, stored);
+  const reported = reportedOf(stored, session);
+  return {
+    ...summarise(db, stored, agents),
+    openSpans: openSpansOf(db, stored, session, facts, settings),
+    calls: [...settledFigures(db, stored.id), ...openCalls(session, facts)],
+    ...(reported !== undefined && { reported }),
+  };
+}
+
+/** All of one session except its stored spans. */
+export function viewOf(
+  db: Database,
+  stored: StoredSession,
+  { agents, subscriptions }: Agents,
+  settings: SpanSettings,
+): SessionView {
+  const packed = isPacked(db, stored.id);
+  const session = unsettledSession({ db, agents }, stored);
+  const facts = knownFactsOf(db, { agents }, stored);
+  const runs = [...session.turns, ...session.subagents];
+  const toolCalls = [
+    ...settledToolCalls(db, stored.id).map((settled) => ({ ...settled, open: false })),
+    ...runs.flatMap((run) => run.toolCalls.map((tool) => ({ segment: run.segment, tool, open: !packed }))),
+  ];
+  const calls = [
+    ...settledCalls(db, stored.id).map((settled) => ({ ...settled, open: false })),
+    ...openCalls(session, facts).map((call) => ({ ...call, open: !packed })),
+  ];
+  const turnList = withOpenTurns(settledTurns(db, stored.id), session.turns);
+  const subagentList = withOpenSubagents(settledSubagents(db, stored.id), session.subagents);
+  const tools = new Map<string, number>();
+  for (const { tool } of toolCalls) tools.set(tool.status, (tools.get(tool.status) ?? 0) + 1);
+  const prompts = turnList.filter((turn) => turn.origin === "human").length;
+  const reported = reportedOf(stored, session);
+  return {
+    stored,
+    facts,
+    segments: wholeSegments(db, stored, session, facts).map(({ segment }) => segment),
+    turns: prompts + turnList.filter((turn) => turn.origin === "machine").length,
+    prompts,
+    subagents: subagentList.length,
+    sums: sumOfCalls(calls),
+    tools,
+    workMs: coveredMs([...turnList, ...subagentList]),
+    turnList,
+    calls,
+    toolCalls,
+    subagentList,
+    openSpans: openSpansOf(db, stored, session, facts, settings),
+    isPacked: packed,
+    ...(reported !== undefined && { reported }),
+    ...subscriptionMark(stored, subscriptions),
+  };
+}
+
+/** Calls that are no part of the conversation: compaction, memory and other work of the agent. The totals include them. */
+export const hiddenCalls = ({ calls }: SessionView): SessionView["calls"] =>
+  calls.filter(({ call }) => call.purpose !== undefined);
+
+// --- internal ---
+
+const reportedOf = (stored: StoredSession, { reportedUsage }: Session): ReportedUsage | undefined =>
+  stored.reported === undefined ? reportedUsage : (JSON.parse(stored.reported) as ReportedUsage);

@@ -1,0 +1,74 @@
+import type { Agent } from "#core/model/agent.ts";
+import { describePrices } from "#core/telemetry/cost.ts";
+import { sumKnown } from "#kit/numbers.ts";
+import { localTime, plural } from "#kit/text/figures.ts";
+import { printable } from "#kit/text/terminal.ts";
+import type { Database } from "#store/database.ts";
+import { startOfBucket } from "../buckets.ts";
+import { listPriceNote, noPriceNotes } from "../prices.ts";
+import type { Question } from "../question.ts";
+import { usage } from "../usage.ts";
+import type { UsageReport } from "../usage-report.ts";
+import { unknownNameText } from "./unknown-name.ts";
+
+/** What limits the figures, one sentence each: rows left out, prices, unknown tokens. @param prices where they come from */
+export function notesOf(
+  { total, unpriced, leftOut, rows, subscribed = [] }: UsageReport,
+  prices: string = describePrices(),
+): readonly string[] {
+  const calls = total?.calls;
+  const notes: string[] = [];
+  if (leftOut > 0) notes.push(`${plural(leftOut, "row")} more: --limit ${rows.length + leftOut}`);
+  if (calls?.costNanoUsd !== undefined) {
+    if (subscribed.length > 0) notes.push(listPriceNote(subscribed.map(printable)));
+    notes.push(`cost: ${prices}; a call keeps the price with which it was recorded`);
+  }
+  notes.push(...noPriceNotes(unpriced));
+  if (calls?.cacheReportedInput !== undefined) {
+    notes.push(
+      calls.cacheReportedInput === calls.input
+        ? "cached: share of input tokens read from a cache"
+        : "cached: share of input tokens read from a cache, over the calls that report it",
+    );
+  }
+  if (calls !== undefined && calls.incompleteCalls > 0) {
+    notes.push(`output is a lower bound: ${plural(calls.incompleteCalls, "answer was", "answers were")} cut short`);
+  }
+  if (calls !== undefined && sumKnown([calls.input, calls.output]) !== undefined && calls.callsWithoutUsage > 0) {
+    const unreported = plural(calls.callsWithoutUsage, "call or turn", "calls or turns");
+    notes.push(`tokens and cost are a lower bound: ${unreported} reported none, or not all`);
+  }
+  if (total !== undefined && total.sessionsWithoutUsage > 0) {
+    const agents = total.agentsWithoutUsage.map(printable).join(", ");
+    notes.push(`tokens unknown: ${plural(total.sessionsWithoutUsage, "session")} of ${agents} reported none`);
+  }
+  return notes;
+}
+
+/** The title of a usage report: `usage since 2026-10-23 · claude-code`. */
+export function titleOf({ query }: Pick<Question, "query">): string {
+  const since = localTime(query.sinceMs);
+  const shortened = (time: string): string => (time.endsWith("00:00:00") ? time.slice(0, 10) : time.slice(0, 16));
+  const filters = [query.agent, query.model, query.repository].flatMap((name) =>
+    name === undefined ? [] : [printable(name)],
+  );
+  const until = query.untilMs === undefined ? "" : ` until ${shortened(localTime(query.untilMs))}`;
+  return [`usage since ${shortened(since)}${until}`, ...filters].join(" · ");
+}
+
+/** One line for a question without any usage: the names or the days that the store has instead. */
+export function noUsageText(db: Database, agents: readonly Agent[], { query }: Pick<Question, "query">): string {
+  const unknown = unknownNameText(db, agents, query);
+  if (unknown !== undefined) return unknown;
+  const { sinceMs, untilMs = Infinity, ...filters } = query;
+  const days = usage(db, { agents }, { ...filters, by: ["day"] }).flatMap(({ key }) => key.day ?? []);
+  const last = days.findLast((day) => startOfBucket(day) < sinceMs);
+  const next = days.find((day) => startOfBucket(day) >= untilMs);
+  const when =
+    last !== undefined
+      ? `; the last was on ${last}: --since ${last}`
+      : next !== undefined
+        ? `; the first was on ${next}`
+        : "";
+  return `no ${titleOf({ query })}${when}`;
+}

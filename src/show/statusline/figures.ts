@@ -1,0 +1,63 @@
+import type { Agent } from "#core/model/agent.ts";
+import type { CallSums } from "#core/model/model-call.ts";
+import { addSums, NO_CALLS } from "#core/rules/call-sums.ts";
+import type { Database } from "#store/database.ts";
+import { startOfDay } from "../report/buckets.ts";
+import { type Fact, openFactsOf, settledFacts } from "../report/usage-facts.ts";
+import { countedSessions } from "../report/usage-sessions.ts";
+import { costOf, type SessionCost, type Summary } from "./summary.ts";
+
+/** The cost of today and of the latest sessions: the same as in `report`. */
+export function figuresOf(
+  db: Database,
+  agents: readonly Agent[],
+  nowMs: number,
+): Pick<Summary, "untilMs" | "today" | "sessions"> {
+  const sessions = countedSessions(db, { agents }, {});
+  const sinceMs = startOfDay(nowMs);
+  const untilMs = startOfDay(nowMs, 1);
+  const active = activeSince(db, nowMs - DAY_MS);
+  const recent = active.flatMap(({ id }) => (sessions.get(id)?.root === id ? [id] : [])).slice(0, MAX_SESSIONS);
+  const shown = [...sessions].filter(([, { root }]) => recent.includes(root)).map(([number]) => number);
+  const open = [...openFactsOf(db, { agents }, sessions)];
+  const today = sumsOf([
+    ...settledFacts(db, [...sessions.keys()], wanted(sinceMs, untilMs)),
+    ...open.filter(({ timeMs }) => timeMs >= sinceMs && timeMs < untilMs),
+  ]);
+  const facts = [...settledFacts(db, shown, wanted(0, Number.POSITIVE_INFINITY)), ...open];
+  return {
+    untilMs,
+    today: costOf(
+      today,
+      active.some(({ id, lastMs }) => lastMs >= sinceMs && sessions.get(id)?.isUsageUnknown === true),
+    ),
+    sessions: recent.flatMap((root): SessionCost[] => {
+      const session = sessions.get(root);
+      if (session === undefined) return [];
+      const own = facts.filter((fact) => sessions.get(fact.session)?.root === root);
+      const id = session.name.slice(session.agent.length + 1);
+      return [{ agent: session.agent, id, cost: costOf(sumsOf(own), session.isUsageUnknown) }];
+    }),
+  };
+}
+
+// --- internal ---
+
+const DAY_MS = 86_400_000;
+const MAX_SESSIONS = 20;
+
+/** Sessions with activity since a time, newest first. */
+const activeSince = (db: Database, sinceMs: number): readonly { readonly id: number; readonly lastMs: number }[] =>
+  db
+    .prepare("SELECT id, last_ms FROM sessions WHERE last_ms >= ? ORDER BY last_ms DESC")
+    .all(sinceMs)
+    .map((row) => ({ id: Number(row["id"]), lastMs: Number(row["last_ms"]) }));
+
+const wanted = (sinceMs: number, untilMs: number) =>
+  ({ sinceMs, untilMs, calls: true, tools: false, turns: false, byModel: false, byTool: false }) as const;
+
+const sumsOf = (facts: Iterable<Fact>): CallSums => {
+  let sums = NO_CALLS;
+  for (const fact of facts) if (fact.kind === "calls") sums = addSums(sums, fact.figures);
+  return sums;
+};

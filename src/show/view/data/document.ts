@@ -1,0 +1,159 @@
+import { SpanRecord } from "#core/model/telemetry.ts";
+import type { SpanSettings } from "#core/telemetry/spans.ts";
+import { sumKnown } from "#kit/numbers.ts";
+import type { Database } from "#store/database.ts";
+import type { SessionSource } from "#store/sessions/read-session.ts";
+import { type StoredSession, sessionById } from "#store/sessions.ts";
+import { type SessionSpan, spansOf } from "../../report/session-spans.ts";
+import { outlineOf, type SessionOutline } from "../../report/session-view.ts";
+import { rowCalls } from "../../report/waterfall/row-sums.ts";
+import { matchesTerm, termsOf } from "../match.ts";
+import type { SearchDocument, SpanDocument } from "../wire/spans.ts";
+import { toColumns } from "./columns.ts";
+import { type RowDeps, toRow } from "./rows.ts";
+
+/** The agent and the id it gave the session. */
+export interface SessionName {
+  readonly source: string;
+  readonly sessionId: string;
+}
+
+interface SpanDeps extends Pick<RowDeps, "agents"> {
+  readonly settings: SpanSettings;
+  readonly traceLink?: string;
+}
+
+/** The session, or the parent of a subagent's session; `undefined` if it does not exist, was pruned or is excluded. */
+export function findSession(db: Database, { source, sessionId }: SessionName): StoredSession | undefined {
+  const row = db
+    .prepare(
+      `SELECT coalesce(parent, id) AS id FROM sessions
+       WHERE source = ? AND session_id = ? AND pruned_ms IS NULL AND excluded = 0`,
+    )
+    .get(source, sessionId);
+  return row === undefined ? undefined : sessionById(db, Number(row["id"]));
+}
+
+/** A value that changes whenever the session's page would change. Much cheaper than building the document. */
+export function stampOf(db: Database, { id }: StoredSession): string {
+  const row = db
+    .prepare(
+      `SELECT (SELECT last_ms FROM sessions WHERE id = ?1) AS last, (SELECT max(seq) FROM spans WHERE session = ?1) AS seq,
+         (SELECT count(*) FROM events WHERE session = ?1 AND settled = 0) AS events,
+         (SELECT group_concat(length(body) || ':' || key) FROM entries WHERE session = ?1 AND settled = 0) AS entries,
+         (SELECT group_concat(ordinal || ':' || delivered) FROM segments WHERE session = ?1) AS segments,
+         (SELECT count(*) || ':' || sum(certainty = 'observed') FROM commits) AS commits,
+         (SELECT count(*) || ':' || sum(certainty = 'observed') FROM changes) AS changes`,
+    )
+    .get(id);
+  // Not the whole row, because the driver adds the duration of the query
+  return JSON.stringify(
+    ["last", "seq", "events", "entries", "segments", "commits", "changes"].map((name) => row?.[name]),
+  );
+}
+
+export type SessionDocument = ReturnType<typeof toDocument>;
+
+/**
+ * The content of a session's page, without the attributes of its spans.
+ *
+ * @param spans the spans to show. @default all spans of the session
+ */
+export function toDocument(
+  db: Database,
+  view: SessionOutline,
+  deps: RowDeps,
+  traceLink?: string,
+  spans: Iterable<SessionSpan> = spansOf(db, view),
+) {
+  const [first] = traceLink === undefined ? [] : spansOf(db, view);
+  return {
+    kind: "session" as const,
+    row: toRow(db, deps, view),
+    reported: reportedOf(view),
+    spans: toColumns(spans, rowCalls(view.calls, view.facts)),
+    /** Address of its trace in the user's backend; `null`: none is configured. */
+    traceUrl: first === undefined ? null : traceUrl(traceLink, first.record),
+  };
+}
+
+/** One span in full; `undefined` if the session has none with this id. */
+export function toSpanDocument(
+  db: Database,
+  stored: StoredSession,
+  spanId: string,
+  { agents, settings, traceLink }: SpanDeps,
+): SpanDocument | undefined {
+  const row = db
+    .prepare(
+      "SELECT record FROM spans WHERE session = ? AND instr(record, ?) > 0 AND json_extract(record, '$.spanId') = ?",
+    )
+    .get(stored.id, `"spanId":"${spanId}"`, spanId);
+  if (row !== undefined) return spanDocument(SpanRecord.parse(JSON.parse(String(row["record"]))), false, traceLink);
+  const open = outlineOf(db, stored, { agents }, settings).openSpans.find(({ record }) => record.spanId === spanId);
+  return open === undefined ? undefined : spanDocument(open.record, open.open, traceLink);
+}
+
+/** A span as the page shows it. */
+export const spanDocument = (record: SpanRecord, open: boolean, traceLink?: string): SpanDocument => ({
+  kind: "span",
+  open,
+  name: record.name,
+  traceId: record.traceId,
+  traceUrl: traceUrl(traceLink, record),
+  spanId: record.spanId,
+  parentSpanId: record.parentSpanId ?? null,
+  startMs: record.startMs,
+  endMs: record.endMs,
+  error: record.status.code === "error",
+  attributes: { ...record.resource, ...record.attributes },
+  events: record.events,
+  links: record.links,
+});
+
+type Deps = Pick<SessionSource, "agents"> & { readonly settings: SpanSettings };
+
+/** The spans of a session whose attributes match each term of a search. */
+export function searchSpans(
+  db: Database,
+  stored: StoredSession,
+  search: string,
+  { agents, settings }: Deps,
+): SearchDocument {
+  const open = outlineOf(db, stored, { agents }, settings).openSpans;
+  const terms = termsOf(search).map((term) => {
+    const settled = db
+      .prepare("SELECT record FROM spans WHERE session = ? AND instr(lower(record), ?) > 0")
+      .all(stored.id, fragmentOf(term))
+      .map((row) => SpanRecord.parse(JSON.parse(String(row["record"]))));
+    const ids = [...settled, ...open.map(({ record }) => record)]
+      .filter((record) => matchesTerm(record, term))
+      .map(({ spanId }) => spanId);
+    return { term, ids: ids.join("") };
+  });
+  return { kind: "search", terms };
+}
+
+// --- internal ---
+
+/** The address of a span's trace in the user's backend. */
+const traceUrl = (link: string | undefined, { traceId, spanId }: SpanRecord): string | null =>
+  link?.replaceAll("{trace_id}", traceId).replaceAll("{span_id}", spanId) ?? null;
+
+/** Sums reported by the agent, which include its side requests; `null` if they equal ours or if there are none. */
+function reportedOf({ reported, sums }: SessionOutline) {
+  if (reported === undefined) return null;
+  const all = Object.values(reported);
+  const sum = (pick: (usage: (typeof all)[number]) => number | undefined): number | null =>
+    sumKnown(all.map(pick)) ?? null;
+  const [input, output] = [sum((usage) => usage.input), sum((usage) => usage.output)];
+  const costUsd = sum((usage) => usage.costUsd);
+  const addsNothing = (reported: number | null, ours: number | undefined): boolean =>
+    reported === null || reported === (ours ?? 0);
+  if (addsNothing(input, sums.input) && addsNothing(output, sums.output)) return null;
+  return { input, output, costUsd };
+}
+
+/** A part of the term that is in the JSON of every match as it is. SQLite lowers only ASCII letters, and JSON escapes some characters. */
+const fragmentOf = (term: string): string =>
+  term.split(/[^a-z0-9_.-]+/).reduce((longest, part) => (part.length > longest.length ? part : longest), "");

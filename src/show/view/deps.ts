@@ -1,0 +1,48 @@
+import type { Config } from "#config/schema.ts";
+import type { Agent } from "#core/model/agent.ts";
+import type { Subscriptions } from "#core/model/rate-limit.ts";
+import type { SpanSettings } from "#core/telemetry/spans.ts";
+import type { StoreError } from "#store/database.ts";
+import type { StoredSession } from "#store/sessions.ts";
+
+/** What the page's server needs. */
+export interface ViewDeps {
+  readonly storePath: string;
+  readonly agents: readonly Agent[];
+  readonly settings: SpanSettings;
+  /** A session without activity for this long counts as ended. */
+  readonly idleTimeoutMs: number;
+  /** Address of a trace in the user's backend, with `{trace_id}` and perhaps `{span_id}`. */
+  readonly traceLink?: string;
+  /** Names, besides loopback ones, under which the page may be requested, separated by commas. @default none */
+  readonly hosts?: string | undefined;
+  /** Agents that are known to run on a subscription. @default none */
+  readonly subscriptions?: () => Subscriptions;
+  /** First prompt lines by session number; no entry: not read yet. Absent: the page shows none. */
+  readonly promptLines?: (sessions: readonly StoredSession[]) => Promise<ReadonlyMap<number, string | undefined>>;
+  /** The built page's files by name. */
+  readonly files: ReadonlyMap<string, PageFile>;
+  /** How to fill a store that does not exist yet. */
+  readonly noStoreMessage: () => Promise<string>;
+  /** The error and its remedy. */
+  readonly describeStoreError: (error: StoreError) => string;
+  /** One drain, while a page is open. Never rejects. */
+  readonly drain: () => Promise<void>;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Reports an unexpected error to the terminal. */
+  readonly log: (line: string) => void;
+}
+
+export interface PageFile {
+  readonly type: string;
+  readonly body: string;
+}
+
+/** Address of a trace in the user's backend, with `{trace_id}`: the setting, otherwise the Jaeger that reconcile queries. */
+export function traceLinkOf({ view, reconcile: { jaeger } }: Pick<Config, "view" | "reconcile">): {
+  readonly traceLink?: string;
+} {
+  if (view.traceLink !== undefined) return { traceLink: view.traceLink };
+  return jaeger === undefined ? {} : { traceLink: `${jaeger.replace(/\/$/, "")}/trace/{trace_id}` };
+}

@@ -1,0 +1,136 @@
+import type { ExplanationDocument } from "../../wire/documents.ts";
+import { EXPORTED } from "../data/exported.ts";
+import { Pair } from "../figures/figures.tsx";
+import { hrefOf, type Params } from "../route.ts";
+import { dollars, duration, plural } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
+import type { Spans } from "./spans.ts";
+
+interface Props {
+  readonly explanation: ExplanationDocument;
+  readonly source: string;
+  /** Id of the session. */
+  readonly id: string;
+  readonly spans: Spans;
+  readonly onSelect: (span: string) => void;
+}
+
+/** The most expensive turn, the slowest tool and repeated calls; the first two lead to their span. */
+export function Notable({ explanation, source, id, spans, onSelect }: Props) {
+  const { expensiveTurn, slowestTool, repeats, changes } = explanation;
+  const [repeat] = repeats;
+  if (expensiveTurn === null && slowestTool === null && repeat === undefined && changes.length === 0) return null;
+  const goTo = (span: number) => (span < 0 ? undefined : () => onSelect(spans.idOf(span)));
+  return (
+    <dl class="notable">
+      {changes.length === 0 ? null : (
+        <Fact name="Led to">
+          <LedTo changes={changes} source={source} id={id} />
+        </Fact>
+      )}
+      {expensiveTurn === null ? null : (
+        <Fact name="Most expensive turn" onClick={goTo(turnSpan(spans, expensiveTurn))}>
+          Turn {expensiveTurn.turn}, {dollars(expensiveTurn.cost_usd)}
+          {hasSubagents(spans) ? " with its subagents" : ""}
+        </Fact>
+      )}
+      {slowestTool === null ? null : (
+        <Fact name="Slowest tool" onClick={goTo(toolSpan(spans, slowestTool))}>
+          {safeText(slowestTool.name)}, {duration(slowestTool.ms)}
+        </Fact>
+      )}
+      {repeat === undefined ? null : (
+        <Fact name="Repeated with the same input">
+          {safeText(repeat.name)}, {repeat.calls} times, {duration(repeat.total_ms)}
+          {repeats.length > 1 ? `, and ${repeats.length - 1} more` : ""}
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+// --- internal ---
+
+function Fact({
+  name,
+  children,
+  onClick,
+}: {
+  name: string;
+  children: preact.ComponentChildren;
+  onClick?: (() => void) | undefined;
+}) {
+  return (
+    <Pair name={name}>
+      {onClick === undefined ? (
+        children
+      ) : (
+        <button type="button" class="link" onClick={onClick}>
+          {children}
+        </button>
+      )}
+    </Pair>
+  );
+}
+
+type ExpensiveTurn = NonNullable<ExplanationDocument["expensiveTurn"]>;
+type SlowestTool = NonNullable<ExplanationDocument["slowestTool"]>;
+
+/** @returns -1: the spans do not contain it */
+const turnSpan = (spans: Spans, { turn }: ExpensiveTurn): number =>
+  spans.find((i) => spans.kindOf(i) === "turn" && spans.labelOf(i) === `Turn ${turn}`);
+
+/** By its times, because the explanation does not name spans. Spans have times in microseconds. */
+const toolSpan = (spans: Spans, { startMs, ms }: SlowestTool): number =>
+  spans.find(
+    (i) =>
+      spans.kindOf(i) === "tool_call" &&
+      Math.abs(spans.startOf(i) + spans.baseMs - startMs) < 0.5 &&
+      Math.abs(spans.durationOf(i) - ms) < 0.5,
+  );
+
+const hasSubagents = (spans: Spans): boolean => spans.find((i) => spans.kindOf(i) === "subagent") >= 0;
+
+interface LedToProps {
+  readonly changes: ExplanationDocument["changes"];
+  readonly source: string;
+  /** Id of the session. */
+  readonly id: string;
+}
+
+/** Each change with a link to all of its work, and the commits of this session together. */
+function LedTo({ changes, source, id }: LedToProps) {
+  const commits = changes.filter(({ by }) => by === "commit");
+  const named = changes.filter(({ by }) => by === "change");
+  return (
+    <span class="led-to">
+      {named.slice(0, MAX_CHANGES).map(({ key, certainty }) => (
+        <ViewLink key={key} params={{ by: "change", range: "all", key }}>
+          {safeText(key)}
+          {certainty === "inferred" ? " (inferred)" : ""}
+        </ViewLink>
+      ))}
+      {named.length > MAX_CHANGES ? (
+        <ViewLink params={{ by: "change", range: "all", source, id }}>
+          {plural(named.length - MAX_CHANGES, "more change")}
+        </ViewLink>
+      ) : null}
+      {commits.length === 0 ? null : (
+        <ViewLink params={{ by: "commit", range: "all", source, id }}>{commitsText(commits)}</ViewLink>
+      )}
+    </span>
+  );
+}
+
+/** More do not fit beside the waterfall's explanation. */
+const MAX_CHANGES = 3;
+
+function commitsText(commits: LedToProps["changes"]): string {
+  const inferred = commits.filter(({ certainty }) => certainty === "inferred").length;
+  return `${plural(commits.length, "commit")}${inferred === 0 ? "" : `, ${inferred} inferred`}`;
+}
+
+/** A link into the changes view; an exported page has no other views. */
+function ViewLink({ params, children }: { params: Params; children: preact.ComponentChildren }) {
+  return EXPORTED === undefined ? <a href={hrefOf("changes", params)}>{children}</a> : <span>{children}</span>;
+}

@@ -1,0 +1,99 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { useApi } from "../data/api.ts";
+import { EXPORTED } from "../data/exported.ts";
+import { useNow, useTitle } from "../hooks.ts";
+import { Placeholder } from "../parts/placeholder.tsx";
+import { hrefOf, readRoute } from "../route.ts";
+import { safeText } from "../text/safe-text.ts";
+import { Details } from "./details.tsx";
+import { Explanation } from "./explanation.tsx";
+import { Facts, TitleBar } from "./head.tsx";
+import { isWorking, readSpans } from "./spans.ts";
+import { Waterfall } from "./waterfall/waterfall.tsx";
+
+interface Props {
+  readonly source: string;
+  readonly id: string;
+  /** Id of the span that the address names. */
+  readonly span: string | undefined;
+}
+
+/** One session: its usage, where its time and money went, and a waterfall of its spans. */
+export function SessionView({ source, id, span }: Props) {
+  const { data: session, problem } = useApi("session", { source, id });
+  const isRunning = session !== undefined && EXPORTED === undefined && isWorking(session.spans);
+  const nowMs = useNow(isRunning, GROW_MS);
+  const untilMs = isRunning ? nowMs : undefined;
+  const spans = useMemo(
+    () => (session === undefined ? undefined : readSpans(session.spans, untilMs)),
+    [session, untilMs],
+  );
+  const [selected, setSelected] = useSelected(span);
+  const title =
+    session === undefined ? "Session" : `${session.row.agent} · ${session.row.repositoryName ?? id.slice(0, 8)}`;
+
+  useTitle(safeText(title));
+
+  if (session === undefined || spans === undefined) {
+    return <Placeholder problem={problem} backHref={hrefOf("sessions")} />;
+  }
+  const close = (): void => {
+    setSelected(undefined);
+    document.getElementById("waterfall")?.focus();
+  };
+  const index = selected === undefined ? -1 : spans.indexOf(selected);
+  return (
+    <div class="session-page">
+      <TitleBar document={session} untilMs={untilMs} />
+      <Facts document={session} />
+      {spans.count === 0 ? (
+        <section class="placeholder">
+          <h2>No spans yet</h2>
+          <p class="muted">Spans appear here as the agent works.</p>
+        </section>
+      ) : (
+        <>
+          <Explanation source={source} id={id} spans={spans} onSelect={setSelected} />
+          <div class={index < 0 ? "work" : "work with-details"}>
+            <Waterfall
+              source={source}
+              id={id}
+              spans={spans}
+              selected={index < 0 ? undefined : selected}
+              onSelect={setSelected}
+              onClose={close}
+            />
+            {index < 0 || selected === undefined ? null : (
+              <Details source={source} sessionId={id} spans={spans} index={index} version={session} onClose={close} />
+            )}
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+// --- internal ---
+
+/**
+ * The span with open details. It is part of the address, so that a link leads to it; written a moment later, because browsers limit how
+ * often an address may change.
+ */
+function useSelected(named: string | undefined): readonly [string | undefined, (span: string | undefined) => void] {
+  const [selected, setSelected] = useState(named);
+  useEffect(() => setSelected(named), [named]);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      const { view, params } = readRoute(location.hash);
+      if (view === "session" && params["span"] !== selected) {
+        history.replaceState(history.state, "", hrefOf(view, { ...params, span: selected }));
+      }
+    }, ADDRESS_MS);
+    return () => clearTimeout(timer);
+  }, [selected]);
+  return [selected, setSelected];
+}
+
+/** Running spans grow this often. */
+const GROW_MS = 2_000;
+const ADDRESS_MS = 250;

@@ -1,0 +1,117 @@
+import { useState } from "preact/hooks";
+import type { ToolRow } from "../../wire/documents.ts";
+import { useApi } from "../data/api.ts";
+import { Tile } from "../figures/figures.tsx";
+import { Downloads } from "../figures/table.tsx";
+import { FigureFilters } from "../filters/filters.tsx";
+import { boundsOfParams } from "../filters/range.ts";
+import { useTitle } from "../hooks.ts";
+import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholder.tsx";
+import type { ViewParams } from "../route.ts";
+import { duration, exact, percent } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
+import { byServer, serverOf, sumOf, ToolTable, toolName } from "./tool-table.tsx";
+
+/** Calls, outcomes and durations of each tool, by MCP server and one by one. */
+export function Tools({ params }: { params: ViewParams }) {
+  const { agent, repository } = params;
+  const query = { agent, repository, ...boundsOfParams(params, "30") };
+  const { data: tools, problem } = useApi("tools", query);
+  useTitle("Tools");
+  if (tools === undefined) return <Placeholder problem={problem} />;
+  return (
+    <>
+      <div class="heading wide">
+        <h1>Tools</h1>
+        <Downloads query={{ ...query, by: "agent,tool" }} />
+      </div>
+      <FigureFilters params={params} choices={tools.choices} hasModel={false} />
+      {tools.choices.agents.length === 0 ? (
+        <NoSessionsYet />
+      ) : tools.rows.length === 0 ? (
+        <NothingInPeriod what="tool calls" view="tools" />
+      ) : (
+        <>
+          <Totals rows={tools.rows} />
+          <Tables rows={tools.rows} />
+        </>
+      )}
+    </>
+  );
+}
+
+// --- internal ---
+
+interface Props {
+  readonly rows: readonly ToolRow[];
+}
+
+function Totals({ rows }: Props) {
+  const all = sumOf(rows, "All tools");
+  return (
+    <dl class="tiles">
+      <Tile name="Calls">{exact(all.tool_calls)}</Tile>
+      <Tile name="Failed" note={`${percent(all.tool_errors, all.tool_calls)} of all`}>
+        {exact(all.tool_errors)}
+      </Tile>
+      <Tile name="Denied">{exact(all.tool_denied)}</Tile>
+      <Tile name="Time in tools" note="includes waiting for you">
+        {duration(all.tool_ms)}
+      </Tile>
+    </dl>
+  );
+}
+
+/** The MCP servers, if there are several, and the tools of all or of one of them. */
+function Tables({ rows }: Props) {
+  const [server, setServer] = useState<string | undefined>(undefined);
+  const servers = byServer(rows);
+  return (
+    <>
+      {servers.length < 2 ? null : (
+        <section aria-labelledby="servers">
+          <h2 id="servers">By MCP server</h2>
+          <ToolTable
+            heading="Server"
+            rows={servers}
+            nameOf={({ tool: name }) => (
+              <button
+                type="button"
+                class="link"
+                aria-pressed={server === name}
+                onClick={() => setServer(server === name ? undefined : name)}
+              >
+                {safeText(name)}
+              </button>
+            )}
+          />
+        </section>
+      )}
+      <section aria-labelledby="tools">
+        <h2 id="tools">
+          {server === undefined ? "By tool" : `Tools of ${safeText(server)}`}
+          {server === undefined ? null : (
+            <button type="button" class="quiet" onClick={() => setServer(undefined)}>
+              Show all tools
+            </button>
+          )}
+        </h2>
+        <ToolTable
+          heading="Tool"
+          rows={server === undefined ? rows : rows.filter((row) => serverOf(row) === server)}
+          nameOf={(row) => <ToolName row={row} />}
+        />
+      </section>
+    </>
+  );
+}
+
+const ToolName = ({ row }: { row: ToolRow }) => (
+  <>
+    <span class="tool-name">{safeText(toolName(row))}</span>
+    <span class="muted small">
+      {safeText(row.agent)}
+      {row.server === null ? "" : ` · ${safeText(row.server)}`}
+    </span>
+  </>
+);

@@ -1,0 +1,103 @@
+import { useMemo } from "preact/hooks";
+import { SPLITS, type Split } from "../../wire/api.ts";
+import type { UsageDocument } from "../../wire/documents.ts";
+import { useApi } from "../data/api.ts";
+import { NoPriceNotes } from "../figures/figures.tsx";
+import { Downloads } from "../figures/table.tsx";
+import { FigureFilters } from "../filters/filters.tsx";
+import { boundsOfParams, rangeNamed, unitsOf } from "../filters/range.ts";
+import { useTitle } from "../hooks.ts";
+import { Check, Select } from "../parts/fields.tsx";
+import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholder.tsx";
+import { changeParams, type ViewParams } from "../route.ts";
+import { capitalised, dollars, dollarsOnAxis, shortCount, timeZone } from "../text/format.ts";
+import { Chart } from "./chart.tsx";
+import { costSeries, tokenSeries } from "./series.ts";
+import { GroupTable, TimeTable, Totals } from "./tables.tsx";
+
+/** Tokens by kind and cost over time, and by agent, model or repository. */
+export function Usage({ params }: { params: ViewParams }) {
+  const { agent, repository, model, from, to } = params;
+  const units = unitsOf({ range: rangeNamed(params["range"], "30"), from, to });
+  const unit = units.find((one) => one === params["unit"]) ?? units[0] ?? "day";
+  const split = SPLITS.find((one) => one === params["by"]) ?? "model";
+  const withCacheReads = params["cache"] === "1";
+  const query = { agent, repository, model, ...boundsOfParams(params, "30") };
+  const { data: usage, problem } = useApi("usage", { ...query, unit, split, timeZone: timeZone() });
+  useTitle("Usage");
+  if (usage === undefined) return <Placeholder problem={problem} />;
+
+  const { total } = usage;
+  return (
+    <>
+      <div class="heading wide">
+        <h1>Usage</h1>
+        <Downloads query={{ ...query, by: `${unit},${split}` }} />
+      </div>
+      <FigureFilters params={params} choices={usage.choices} hasModel>
+        <Select
+          name="By"
+          value={unit}
+          options={units.map((value) => ({ value, text: capitalised(value) }))}
+          onChange={(value) => changeParams({ unit: value })}
+        />
+        <Select
+          name="Split cost by"
+          value={split}
+          options={SPLIT_CHOICES.map((value) => ({ value, text: capitalised(value) }))}
+          onChange={(by) => changeParams({ by })}
+        />
+        <Check
+          name="Cache reads"
+          checked={withCacheReads}
+          onChange={(checked) => changeParams({ cache: checked ? "1" : undefined })}
+        />
+      </FigureFilters>
+      {usage.choices.agents.length === 0 ? (
+        <NoSessionsYet />
+      ) : total === null || total.sessions === 0 ? (
+        <NothingInPeriod what="usage" view="usage" />
+      ) : (
+        <>
+          <Totals total={total} />
+          <NoPriceNotes of={usage.noPrice} />
+          <Charts usage={usage} withCacheReads={withCacheReads} />
+          <GroupTable split={usage.split} groups={usage.groups} withCacheReads={withCacheReads} />
+          <TimeTable document={usage} withCacheReads={withCacheReads} />
+        </>
+      )}
+    </>
+  );
+}
+
+// --- internal ---
+
+/** The default first. */
+const SPLIT_CHOICES = ["model", "agent", "repository"] as const satisfies readonly Split[];
+
+function Charts({ usage, withCacheReads }: { usage: UsageDocument; withCacheReads: boolean }) {
+  const costs = useMemo(() => costSeries(usage), [usage]);
+  const tokens = useMemo(() => tokenSeries(usage, withCacheReads), [usage, withCacheReads]);
+  return (
+    <div class="charts">
+      <Chart
+        title={`Cost by ${usage.split}`}
+        buckets={usage.buckets}
+        series={costs}
+        format={dollars}
+        formatTick={dollarsOnAxis}
+      />
+      <Chart
+        title={withCacheReads ? "Tokens" : "Tokens without cache reads"}
+        buckets={usage.buckets}
+        series={tokens}
+        format={shortCount}
+        formatTick={countOnAxis}
+      />
+    </div>
+  );
+}
+
+/** `800k`, with the unit that all other figures have. */
+const countOnAxis = (n: number): string =>
+  new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 }).format(n).replace("K", "k");

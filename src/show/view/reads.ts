@@ -1,0 +1,128 @@
+import { isPacked } from "#store/packed.ts";
+import { CHANGE_DIMENSIONS, DIMENSIONS, TIME_UNITS } from "../report/query.ts";
+import { outlineOf } from "../report/session-view.ts";
+import { changesOver } from "./data/changes.ts";
+import { findSession, searchSpans, toDocument, toSpanDocument } from "./data/document.ts";
+import { downloadOf } from "./data/download.ts";
+import { toExplanation } from "./data/explanation.ts";
+import { homeOver } from "./data/home.ts";
+import { listSessions } from "./data/sessions.ts";
+import { toolsOver } from "./data/tools.ts";
+import { usageOver } from "./data/usage.ts";
+import { NO_SESSION, NO_SPAN, type Read, type Reading, whenChanged } from "./respond.ts";
+import { CHANGE_SORTS, SORTS, SPLITS } from "./wire/api.ts";
+
+/** What the page can ask for, by the path below `/api/`; the types of what it gets follow from this list. */
+export const READS = {
+  home: readHome,
+  sessions: readSessions,
+  session: readSession,
+  span: readSpan,
+  explain: readExplanation,
+  search: readSpanSearch,
+  usage: readUsage,
+  tools: readTools,
+  changes: readChanges,
+  "report.csv": reportIn("csv"),
+  "report.json": reportIn("json"),
+} satisfies Record<string, Read>;
+
+// --- internal ---
+
+/** Far more than a user loads with fifty rows per click. */
+const MAX_ROWS = 100_000;
+
+function readHome({ db, params, deps }: Reading) {
+  const { nowMs } = deps.idle;
+  return homeOver(db, deps, {
+    ...params.texts("timeZone"),
+    ...params.times("sinceMs", "untilMs", "beforeMs"),
+    todayMs: params.number("todayMs", nowMs, 0, nowMs),
+    yesterdayMs: params.number("yesterdayMs", nowMs, 0, nowMs),
+    unit: params.oneOf("unit", TIME_UNITS, "day"),
+  });
+}
+
+function readSessions({ db, params, deps }: Reading) {
+  return listSessions(db, deps, {
+    ...params.texts("agent", "repository", "model", "text"),
+    ...params.times("fromMs", "toMs"),
+    errors: params.flag("errors"),
+    sort: params.oneOf("sort", SORTS, "recent"),
+    descending: !params.flag("rising"),
+    limit: params.number("limit", 50, 1, MAX_ROWS),
+  });
+}
+
+function readSession(reading: Reading) {
+  const { db, params, deps } = reading;
+  const stored = findSession(db, params.session());
+  if (stored === undefined) return NO_SESSION;
+  return whenChanged(reading, stored, (view) => {
+    // A packed session is built for its spans, and the explanation asks for the same
+    const shown = isPacked(db, stored.id) ? view() : outlineOf(db, stored, { agents: deps.agents }, deps.settings);
+    return toDocument(db, shown, deps, deps.traceLink);
+  });
+}
+
+function readSpan({ db, params, deps }: Reading) {
+  const stored = findSession(db, params.session());
+  if (stored === undefined) return NO_SESSION;
+  return toSpanDocument(db, stored, params.spanId(), deps) ?? NO_SPAN;
+}
+
+function readExplanation(reading: Reading) {
+  const { db, params, deps } = reading;
+  const stored = findSession(db, params.session());
+  if (stored === undefined) return NO_SESSION;
+  return whenChanged(reading, stored, (view) => toExplanation(db, view(), deps));
+}
+
+function readSpanSearch({ db, params, deps }: Reading) {
+  const stored = findSession(db, params.session());
+  return stored === undefined ? NO_SESSION : searchSpans(db, stored, params.texts("text").text ?? "", deps);
+}
+
+function readUsage({ db, params, deps }: Reading) {
+  return usageOver(db, deps, {
+    ...params.texts("agent", "model", "repository", "timeZone"),
+    ...params.times("sinceMs", "untilMs"),
+    nowMs: deps.idle.nowMs,
+    unit: params.oneOf("unit", TIME_UNITS, "day"),
+    split: params.oneOf("split", SPLITS, "model"),
+  });
+}
+
+function readTools({ db, params, deps }: Reading) {
+  return toolsOver(db, deps, {
+    ...params.texts("agent", "repository"),
+    ...params.times("sinceMs", "untilMs"),
+    nowMs: deps.idle.nowMs,
+  });
+}
+
+function readChanges({ db, params, deps }: Reading) {
+  const isOfSession = params.texts("id").id !== undefined;
+  const stored = isOfSession ? findSession(db, params.session()) : undefined;
+  if (isOfSession && stored === undefined) return NO_SESSION;
+  return changesOver(db, deps, {
+    ...params.texts("agent", "repository", "key", "text"),
+    ...(stored !== undefined && { session: stored.id }),
+    ...params.times("sinceMs", "untilMs"),
+    nowMs: deps.idle.nowMs,
+    by: params.oneOf("by", CHANGE_DIMENSIONS, "change"),
+    sort: params.oneOf("sort", CHANGE_SORTS, "cost"),
+    limit: params.number("limit", 50, 1, MAX_ROWS),
+  });
+}
+
+function reportIn(format: "csv" | "json") {
+  return ({ db, params, deps }: Reading) => {
+    const query = {
+      ...params.texts("agent", "model", "repository", "timeZone"),
+      ...params.times("sinceMs", "untilMs"),
+      by: params.listOf("by", DIMENSIONS),
+    };
+    return downloadOf(db, deps, query, format);
+  };
+}
