@@ -549,12 +549,19 @@ describe.each(shellIntakes())("$title, the shell's own traps", (intake) => {
 
   test("ends soon after the agent has closed stdin, also if `sleep` accepts no fractions", async () => {
     const closes = async (isTime: () => boolean) => {
+      let closedMs = 0;
       const outcome = await run(hook(), {
         input: PAYLOAD,
         keepOpen: true,
         env: { HOME: sandbox.home },
-        onSpawn: (child) => void until(() => isTime() || undefined).then(() => child.stdin?.end()),
+        onSpawn: (child) =>
+          void until(() => isTime() || undefined).then(() => {
+            closedMs = performance.now();
+            child.stdin?.end();
+          }),
       });
+      // Otherwise it waits until the time for reading is over
+      expect(performance.now() - closedMs).toBeLessThan(READ_TIMEOUT_MS - 1_500);
       expect(outcome).toMatchObject(answered);
       expect(onlyEvent(sandbox)).toMatchObject({ end: "whole" });
       rmSync(sandbox.inboxDir, { recursive: true });

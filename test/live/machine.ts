@@ -192,10 +192,10 @@ export function kill(pid: number): void {
 
 // --- internal ---
 
-// Only against hanging: a program that starts for the first time can take minutes on a machine that does other work too
 const DRAIN_MS = PATIENCE_MS;
 /** `ps` shows neither arguments nor environment of a process that is being loaded, so one check can miss it. */
 const STILL_LOOKS = 8;
+/** Only against hanging: a program's first start can take minutes on a machine that does other work too. */
 const PROGRAM_MS = 5 * PATIENCE_MS;
 
 const PROJECT = {
