@@ -39,111 +39,110 @@ describe.each(IS_WHOLE ? RECORDED : ([["claude-code", "nested-subagents"]] as co
     expect(new Set(ids).size).toBeLessThan(ids.length);
   });
 
-  describe.each(IS_WHOLE ? (["conversation", "answer"] as const) : (["answer"] as const))(
-    "with numbers that restart in every %s, the result is the same",
-    (within) => {
-      const edit = (text: string): string =>
-        text.replaceAll(/"([\w-]+)"/g, (quoted, id: string) => {
-          const counted = renamed[within].get(id);
-          return counted === undefined ? quoted : `"${counted}"`;
-        });
-      const same = async (play: (replay: Replay) => Promise<void>, options: ReplayOptions = {}) => {
-        const pathsWith = async (more: ReplayOptions) => {
-          replay = new Replay(source, name, { ...options, ...more });
-          await play(replay);
-          const paths = pathsOf(replay.places.storePath);
-          replay.remove();
-          return paths;
-        };
-        const random = await pathsWith({});
-        expect(random.length).toBeGreaterThan(2);
-        expect(await pathsWith({ edit })).toEqual(random);
-      };
+  /** The recording with numbers that restart in every conversation, and in every answer. */
+  const counted = (IS_WHOLE ? (["conversation", "answer"] as const) : (["answer"] as const)).map((within) => ({
+    within,
+    edit: (text: string): string =>
+      text.replaceAll(/"([\w-]+)"/g, (quoted, id: string) => {
+        const number = renamed[within].get(id);
+        return number === undefined ? quoted : `"${number}"`;
+      }),
+  }));
+  const same = async (play: (replay: Replay) => Promise<void>, options: ReplayOptions = {}) => {
+    const pathsWith = async (more: ReplayOptions) => {
+      replay = new Replay(source, name, { ...options, ...more });
+      await play(replay);
+      const paths = pathsOf(replay.places.storePath);
+      replay.remove();
+      return paths;
+    };
+    const random = await pathsWith({});
+    expect(random.length).toBeGreaterThan(2);
+    for (const { within, edit } of counted) expect(await pathsWith({ edit }), within).toEqual(random);
+  };
 
-      test("from hooks only, with a drain after every hook", () =>
-        same(
-          async (there) => {
-            for (const call of there.calls) {
-              there.put(call);
-              await there.drain({}, clockAt(msOf(call)));
-            }
-            await there.drain({ endIdle: true });
-          },
-          { withTranscripts: false },
-        ));
+  test("from hooks only, with a drain after every hook", () =>
+    same(
+      async (there) => {
+        for (const call of there.calls) {
+          there.put(call);
+          await there.drain({}, clockAt(msOf(call)));
+        }
+        await there.drain({ endIdle: true });
+      },
+      { withTranscripts: false },
+    ));
 
-      test("from the transcript only", () =>
-        same(async (there) => {
-          const end = there.calls.findLast((call) => call.stdin?.["session_id"] !== undefined);
-          if (end?.event === "SessionEnd") there.put(end);
-          else there.sessionEnd(String(end?.stdin?.["session_id"]), msOf(end));
-          await there.drain({ endIdle: true }, clockAt(msOf(end)));
-        }));
+  test("from the transcript only", () =>
+    same(async (there) => {
+      const end = there.calls.findLast((call) => call.stdin?.["session_id"] !== undefined);
+      if (end?.event === "SessionEnd") there.put(end);
+      else there.sessionEnd(String(end?.stdin?.["session_id"]), msOf(end));
+      await there.drain({ endIdle: true }, clockAt(msOf(end)));
+    }));
 
-      test("from both, with hooks duplicated and reversed", () =>
-        same(async (there) => {
-          for (const call of [...there.calls, ...there.calls].reverse()) there.put(call);
-          await there.drain({ endIdle: true });
-        }));
+  test("from both, with hooks duplicated and reversed", () =>
+    same(async (there) => {
+      for (const call of [...there.calls, ...there.calls].reverse()) there.put(call);
+      await there.drain({ endIdle: true });
+    }));
 
-      test("in real order: a drain at each hook, with the transcript as far as written then", () =>
-        same(
-          async (there) => {
-            for (const call of there.calls) {
-              there.writeTranscripts({ untilMs: msOf(call) });
-              there.put(call);
-              await there.drain({}, clockAt(msOf(call)));
-            }
-            there.writeTranscripts();
-            await there.drain({ endIdle: true });
-          },
-          { withTranscripts: false },
-        ));
+  test("in real order: a drain at each hook, with the transcript as far as written then", () =>
+    same(
+      async (there) => {
+        for (const call of there.calls) {
+          there.writeTranscripts({ untilMs: msOf(call) });
+          there.put(call);
+          await there.drain({}, clockAt(msOf(call)));
+        }
+        there.writeTranscripts();
+        await there.drain({ endIdle: true });
+      },
+      { withTranscripts: false },
+    ));
 
-      test("in arguments and results", async () => {
-        const content = async (more: ReplayOptions) => {
-          replay = new Replay(source, name, more);
-          replay.env = { OPENHOOK_OTEL_CAPTURE: "full" };
-          for (const call of replay.calls) replay.put(call);
-          await replay.drain({ endIdle: true });
-          const db = openDatabase(replay.places.storePath);
-          const tools = db
-            .prepare("SELECT record FROM spans")
-            .all()
-            .map((row) => (JSON.parse(String(row["record"])) as SpanRecord).attributes)
-            .filter((attributes) => attributes["gen_ai.tool.name"] !== undefined)
-            .map((of) => ["name", "call.arguments", "call.result"].map((what) => of[`gen_ai.tool.${what}`]));
-          db.close();
-          const home = replay.home;
-          replay.remove();
-          return tools.map((tool) => JSON.stringify(tool).replaceAll(home, "")).sort();
-        };
-        const random = await content({});
-        expect(random.some((text) => !text.includes("null"))).toBe(true);
-        expect(await content({ edit })).toEqual(random);
+  test("in arguments and results", async () => {
+    const content = async (more: ReplayOptions) => {
+      replay = new Replay(source, name, more);
+      replay.env = { OPENHOOK_OTEL_CAPTURE: "full" };
+      for (const call of replay.calls) replay.put(call);
+      await replay.drain({ endIdle: true });
+      const db = openDatabase(replay.places.storePath);
+      const tools = db
+        .prepare("SELECT record FROM spans")
+        .all()
+        .map((row) => (JSON.parse(String(row["record"])) as SpanRecord).attributes)
+        .filter((attributes) => attributes["gen_ai.tool.name"] !== undefined)
+        .map((of) => ["name", "call.arguments", "call.result"].map((what) => of[`gen_ai.tool.${what}`]));
+      db.close();
+      const home = replay.home;
+      replay.remove();
+      return tools.map((tool) => JSON.stringify(tool).replaceAll(home, "")).sort();
+    };
+    const random = await content({});
+    expect(random.some((text) => !text.includes("null"))).toBe(true);
+    for (const { within, edit } of counted) expect(await content({ edit }), within).toEqual(random);
+  });
+
+  test("in an import", () => {
+    const tools = (options: ReplayOptions) => {
+      replay = new Replay(source, name, options);
+      const env = { PATH: process.env["PATH"], HOME: replay.home };
+      const { status, stderr } = spawnSync(process.execPath, [PROGRAM, "import", source], {
+        env,
+        encoding: "utf8",
       });
-
-      test("in an import", () => {
-        const tools = (options: ReplayOptions) => {
-          replay = new Replay(source, name, options);
-          const env = { PATH: process.env["PATH"], HOME: replay.home };
-          const { status, stderr } = spawnSync(process.execPath, [PROGRAM, "import", source], {
-            env,
-            encoding: "utf8",
-          });
-          expect([status, stderr]).toEqual([0, ""]);
-          const db = openDatabase(replay.places.storePath);
-          const rows = db.prepare("SELECT name, calls, subagent FROM packed_tools ORDER BY name, subagent").all();
-          db.close();
-          replay.remove();
-          return rows;
-        };
-        const drawn = tools({});
-        expect(drawn.length).toBeGreaterThan(0);
-        expect(tools({ edit })).toEqual(drawn);
-      });
-    },
-  );
+      expect([status, stderr]).toEqual([0, ""]);
+      const db = openDatabase(replay.places.storePath);
+      const rows = db.prepare("SELECT name, calls, subagent FROM packed_tools ORDER BY name, subagent").all();
+      db.close();
+      replay.remove();
+      return rows;
+    };
+    const drawn = tools({});
+    expect(drawn.length).toBeGreaterThan(0);
+    for (const { within, edit } of counted) expect(tools({ edit }), within).toEqual(drawn);
+  });
 });
 
 // --- internal ---

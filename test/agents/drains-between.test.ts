@@ -11,7 +11,7 @@ import { firstOf, firstRecordings } from "../support/whole.ts";
 
 const HOUR_MS = 3_600_000;
 /** Plugins report up to 250 events in a session. With fewer drains than hooks, each recording has them at other places. */
-const MAX_DRAINS = 20;
+const MAX_DRAINS = 8;
 const agents = await allAgents();
 const cases = agents.flatMap((agent) => {
   const folder = join(CASES, agent.source);
@@ -42,7 +42,8 @@ describe.each(firstOf(firstRecordings(cases), 2))("$source $name", ({ agent, sou
 
   const ends = calls.flatMap((call, index) => (index > 0 && isToolEnd(agent, call) ? [index] : []));
   const isWritten = existsSync(join(CASES, source, name, "transcripts"));
-  test.each([...new Set([ends.slice(0, 1), ends.slice(-1)].flat())])(
+  // One place is enough for each recording: half of them time out before the first call has ended, the others before the last one
+  test.each(name.length % 2 === 0 ? ends.slice(0, 1) : ends.slice(-1))(
     "timed out before call %i ended and resumed an hour later: no call is reported twice",
     async (at) => {
       const beforeMs = msOf(calls[at - 1]);

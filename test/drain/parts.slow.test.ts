@@ -122,7 +122,7 @@ test("a turn and its subagent, settled in parts: the same spans, counters and su
       const asWhole = resultOf(await play(stable, WHOLE));
       expect(inParts).toEqual(asWhole);
     }),
-    { numRuns: runs(40) },
+    { numRuns: runs(24) },
   );
 });
 
@@ -142,7 +142,7 @@ test("an answer that changes after it was settled in a part: the spans of its ru
           );
       expect(runSpans(session)).toEqual(runSpans(whole));
     }),
-    { numRuns: runs(40) },
+    { numRuns: runs(24) },
   );
 });
 

@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Places, placesOf } from "#config/places.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { removeFolder } from "../support/remove.ts";
 import type { Installed } from "./install.ts";
 import type { Place, Program } from "./programs/program.ts";
@@ -191,10 +192,11 @@ export function kill(pid: number): void {
 
 // --- internal ---
 
-const DRAIN_MS = 30_000;
+const DRAIN_MS = PATIENCE_MS;
 /** `ps` shows neither arguments nor environment of a process that is being loaded, so one check can miss it. */
 const STILL_LOOKS = 8;
-const PROGRAM_MS = 120_000;
+/** Only against hanging: a program's first start can take minutes on a machine that does other work too. */
+const PROGRAM_MS = 5 * PATIENCE_MS;
 
 const PROJECT = {
   "README.md": "# Shop\n\nA small shop.\n",

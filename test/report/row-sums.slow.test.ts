@@ -128,7 +128,7 @@ test("any session: subagents in subagents, without a call, after a resumption; u
       expectSums(session.storePath, traceScope);
       made.pop()?.remove();
     }),
-    { numRuns: runs(40), examples: [[SUBAGENT_GOES_ON, "session"]] },
+    { numRuns: runs(24), examples: [[SUBAGENT_GOES_ON, "session"]] },
   );
 });
 

@@ -1,12 +1,13 @@
 import { expect } from "vitest";
 import { SELF_SHAPES } from "#core/telemetry/self.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { type JaegerSpan, jaegerTrace, query, type Sample } from "./ask.ts";
 import { until } from "./gateway.ts";
 import { type Stream, type Truth, totalOf } from "./sessions.ts";
 
 /** Waits until Jaeger has as many spans as the stores, or more: queues deliver a second or two after the drain. */
-export async function arrived(url: string, truth: Truth, timeoutMs = 60_000): Promise<void> {
+export async function arrived(url: string, truth: Truth, timeoutMs = PATIENCE_MS): Promise<void> {
   const traces = traceIdsOf(truth);
   let have = 0;
   const count = async (): Promise<boolean> => {
@@ -59,7 +60,7 @@ export async function expectSeries(url: string, truth: Truth, lookBack = "1h"): 
  * Waits until the counters in Prometheus add up to those of the stores, or to more: queues and scrapes take a second or
  * two.
  */
-export async function counted(url: string, truth: Truth, timeoutMs = 60_000): Promise<void> {
+export async function counted(url: string, truth: Truth, timeoutMs = PATIENCE_MS): Promise<void> {
   const names = [...METRIC_SHAPES.values()].filter(({ type, name }) => type === "counter" && !SELF.has(name));
   const expected = names.reduce((total, { name }) => total + totalOf(truth, name), 0);
   const expr = `sum(last_over_time({__name__=~"${names.map(({ name }) => nameOf(name)).join("|")}"}[1h]))`;

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Certificates } from "../support/certificates.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { freePorts } from "./process.ts";
 import { type Collector, startCollector } from "./servers.ts";
 
@@ -130,7 +131,11 @@ export async function startBackend(): Promise<Backend> {
 }
 
 /** Waits until a condition is true. @throws with `what` after `timeoutMs` */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>, timeoutMs = 30_000): Promise<void> {
+export async function until(
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  timeoutMs = PATIENCE_MS,
+): Promise<void> {
   for (const endMs = Date.now() + timeoutMs; !(await isSo()); await new Promise((done) => setTimeout(done, 50))) {
     if (Date.now() > endMs) throw new Error(`not within ${timeoutMs} ms: ${what}`);
   }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { sleep } from "../support/program.ts";
 
 /** How a server is started and restarted. */
@@ -50,7 +51,7 @@ export class Server {
   /** Starts or restarts it. @throws with the end of its log if it ends, or is not ready in time */
   async start(): Promise<void> {
     if (this.isRunning) return;
-    const { name, program, args, env = {}, cwd, isReady, timeoutMs = 60_000 } = this.#start;
+    const { name, program, args, env = {}, cwd, isReady, timeoutMs = PATIENCE_MS } = this.#start;
     const child = spawn(program, args, {
       cwd,
       // Not the tests' environment: OTEL_* and HTTP_PROXY would affect these programs

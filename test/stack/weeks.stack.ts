@@ -59,7 +59,7 @@ async function expectTotal(of: Replay): Promise<void> {
   expect(input(of)).toBeGreaterThan(0);
   for (const { url } of [scraping, receiving]) {
     const total = () => sum(url, `last_over_time(${selector}[1h])`);
-    await until("the total is there", async () => (await total()) >= input(of), 20_000).catch(() => {});
+    await until("the total is there", async () => (await total()) >= input(of)).catch(() => {});
     expect(await total()).toBe(input(of));
   }
 }

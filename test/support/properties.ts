@@ -1,10 +1,12 @@
 import fc from "fast-check";
 
-/**
- * Random inputs come from the same seed in every run, so that a change fails only for what it changed. A weekly workflow
- * sets `OPENHOOK_TEST_SEED=random` and looks for new inputs; a failure prints the seed, which this variable takes too.
- */
-const given = process.env["OPENHOOK_TEST_SEED"] ?? "20261129";
-if (given !== "random") fc.configureGlobal({ seed: Number(given) });
+// Random inputs come from the same seed in every run, so that a change fails only for what it changed. A weekly workflow sets
+// `OPENHOOK_TEST_SEED=random` to try new inputs. A failure prints its seed, which this variable also accepts.
+const seed = process.env["OPENHOOK_TEST_SEED"] ?? "20261129";
+if (seed !== "random") {
+  if (!/^-?\d+$/.test(seed))
+    throw new Error(`OPENHOOK_TEST_SEED must be "random" or a whole number, not ${JSON.stringify(seed)}`);
+  fc.configureGlobal({ seed: Number(seed) });
+}
 
 export { default } from "fast-check";
