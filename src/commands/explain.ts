@@ -56,7 +56,11 @@ export async function explain(session: string | undefined, options: ExplainOptio
   if (explanation === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context, behind), 1);
   const { source } = explanation.view.stored;
   const title = cardOf({ agents }, source)?.title ?? source;
-  const [titled] = await withPrompts(found === undefined ? [] : [found], { agents, loaded, movedRoots: () => deps.moved }, context);
+  const [titled] = await withPrompts(
+    found === undefined ? [] : [found],
+    { agents, loaded, movedRoots: () => deps.moved },
+    context,
+  );
   const heading = titled?.title === undefined ? "" : titleText(titled.title);
   if (options.json) context.stdout.write(`${JSON.stringify(explainJson(explanation))}\n`);
   else printLines(context, explanationLines(explanation, { title, heading }, terminalOf(context)));

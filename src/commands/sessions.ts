@@ -18,8 +18,8 @@ import { withOpenStore } from "#store/sessions/open-store.ts";
 import { sessionById } from "#store/sessions.ts";
 import { noStoreMessage } from "./no-store-message.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
-import { planFilesOf, subscribed } from "./subscribed.ts";
 import { chosenSessions, SEARCH_ENDED } from "./search-sessions.ts";
+import { planFilesOf, subscribed } from "./subscribed.ts";
 import { showsTitles, type TitlesOption, withPrompts } from "./titles.ts";
 import { printUnreadHere } from "./unread.ts";
 

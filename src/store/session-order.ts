@@ -20,7 +20,14 @@ export function sessionsUsing(
   { model, tool }: { readonly model?: string | undefined; readonly tool?: string | undefined },
 ): readonly number[] {
   const used = (sql: string, name: string | undefined): ReadonlySet<number> | undefined =>
-    name === undefined ? undefined : new Set(db.prepare(sql).all(name).map((row) => Number(row["session"])));
+    name === undefined
+      ? undefined
+      : new Set(
+          db
+            .prepare(sql)
+            .all(name)
+            .map((row) => Number(row["session"])),
+        );
   const ofModel = used("SELECT DISTINCT session FROM usage WHERE model = ?", model);
   const ofTool = used("SELECT DISTINCT session FROM tool_usage WHERE name = ?", tool);
   return ids.filter((id) => ofModel?.has(id) !== false && ofTool?.has(id) !== false);

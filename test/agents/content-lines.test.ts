@@ -2,9 +2,9 @@
 import { rmSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { contentLines, contentOfPart } from "#collect/transcripts/session-content.ts";
+import { spanIdOf } from "#core/telemetry/ids.ts";
 import { viewOf } from "#show/report/session-view.ts";
 import { linesOfSpans, partOfSpan } from "#show/report/story.ts";
-import { spanIdOf } from "#core/telemetry/ids.ts";
 import { recentSessions } from "#store/queries.ts";
 import { readStore } from "#store/read-only.ts";
 import { whenReleased } from "#store/release.ts";
@@ -20,22 +20,33 @@ afterEach(() => replay?.remove());
 
 const cases = chosenRecordings((await recordedCases()).filter(({ source }) => WRITTEN[source] !== undefined));
 
-test.each(cases)("$source $name: prompts and calls are those of its files, after hooks and after an import", async (of) => {
-  const home = await recordedHome(of);
-  replay = home.replay;
-  const nowMs = Math.max(...home.calls.map((call) => Date.parse(call.received_at)));
-  for (const call of home.calls) replay.put(call);
-  await replay.drain({ endIdle: true }, clockAt(nowMs));
-  await expectLines(home);
-  await whenReleased(() => rmSync(home.replay.places.stateDir, { recursive: true }));
-  await importInto(replay, of.source);
-  await expectLines(home);
-});
+test.each(cases)(
+  "$source $name: prompts and calls are those of its files, after hooks and after an import",
+  async (of) => {
+    const home = await recordedHome(of);
+    replay = home.replay;
+    const nowMs = Math.max(...home.calls.map((call) => Date.parse(call.received_at)));
+    for (const call of home.calls) replay.put(call);
+    await replay.drain({ endIdle: true }, clockAt(nowMs));
+    await expectLines(home);
+    await whenReleased(() => rmSync(home.replay.places.stateDir, { recursive: true }));
+    await importInto(replay, of.source);
+    await expectLines(home);
+  },
+);
 
 // --- internal ---
 
-async function expectLines({ replay: { places }, reader, home, roots, replay: of }: Awaited<ReturnType<typeof recordedHome>>) {
-  const agents = [(await recordedCases()).find(({ source }) => source === of.source)?.agent].flatMap((one) => one ?? []);
+async function expectLines({
+  replay: { places },
+  reader,
+  home,
+  roots,
+  replay: of,
+}: Awaited<ReturnType<typeof recordedHome>>) {
+  const agents = [(await recordedCases()).find(({ source }) => source === of.source)?.agent].flatMap(
+    (one) => one ?? [],
+  );
   const settings = { semconv: "both", traceScope: "session" } as const;
   const views = readStore(places.storePath, (db) =>
     recentSessions(db, 100).map((stored) => viewOf(db, stored, { agents }, settings)),
@@ -69,7 +80,10 @@ async function expectLines({ replay: { places }, reader, home, roots, replay: of
 function allTexts(given: unknown): readonly string[] {
   const texts: string[] = [];
   const walk = (value: unknown): void => {
-    if (typeof value === "string") texts.push((value.split("\n").find((line) => line.trim() !== "") ?? "").replace(/\s+/g, " ").trim().slice(0, 200));
+    if (typeof value === "string")
+      texts.push(
+        (value.split("\n").find((line) => line.trim() !== "") ?? "").replace(/\s+/g, " ").trim().slice(0, 200),
+      );
     else if (Array.isArray(value)) {
       texts.push(value.join(" ").slice(0, 200));
       value.forEach(walk);

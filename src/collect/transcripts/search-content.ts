@@ -54,7 +54,10 @@ async function mayContain(
   searched: string,
   { home, roots, hasTime }: ContentQuery,
 ): Promise<boolean> {
-  const part = (searched.match(/[a-z0-9 _.,:=-]+/g) ?? []).reduce((long, one) => (one.length > long.length ? one : long), "");
+  const part = (searched.match(/[a-z0-9 _.,:=-]+/g) ?? []).reduce(
+    (long, one) => (one.length > long.length ? one : long),
+    "",
+  );
   if (part.length < MIN_PART) return true;
   const path = session.transcriptPath;
   try {

@@ -1,5 +1,5 @@
-import type { ContentLine } from "#core/model/content.ts";
 import type { Certainty, StoredChange } from "#core/model/changes.ts";
+import type { ContentLine } from "#core/model/content.ts";
 import type { Totals } from "#core/telemetry/totals.ts";
 import { changesAround, commitsAround, storedChanges } from "#store/changes.ts";
 import type { Database } from "#store/database.ts";

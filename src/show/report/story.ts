@@ -17,11 +17,7 @@ export function linesOfSpans(
 ): SpanLines {
   const prompts = lines.filter(({ subject, agentId }) => subject === "turn" && agentId === undefined);
   const calls = lines.filter(({ subject }) => subject === "tool_call");
-  const turns = matched(
-    turnList.filter(isPrompted),
-    prompts,
-    () => true,
-  );
+  const turns = matched(turnList.filter(isPrompted), prompts, () => true);
   const tools = matched(
     toolCalls.map(({ tool }) => ({ ...tool, key: tool.callId })),
     calls,
@@ -39,7 +35,10 @@ export function linesOfSpans(
 }
 
 /** What was asked in each turn, by the turn's number, from 1. */
-export function promptsOfTurns(view: Parameters<typeof linesOfSpans>[0], lines: readonly ContentLine[]): ReadonlyMap<number, string> {
+export function promptsOfTurns(
+  view: Parameters<typeof linesOfSpans>[0],
+  lines: readonly ContentLine[],
+): ReadonlyMap<number, string> {
   if (lines.length === 0) return new Map();
   const bySpan = linesOfSpans(view, lines);
   return new Map(

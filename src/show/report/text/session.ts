@@ -46,7 +46,9 @@ export function* sessionLines(
   const calls = rowCalls(view.calls, view.facts);
   let turnsBefore = 0;
   for (const segment of view.segments) {
-    const turnsOfSegment = view.turnList.filter((turn) => turn.segment === segment.ordinal && isPrompted(turn.origin)).length;
+    const turnsOfSegment = view.turnList.filter(
+      (turn) => turn.segment === segment.ordinal && isPrompted(turn.origin),
+    ).length;
     const isElsewhere = typeof rowsShown === "object" && !isWithin(rowsShown.turn, turnsBefore, turnsOfSegment);
     turnsBefore += turnsOfSegment;
     if (isElsewhere) continue;

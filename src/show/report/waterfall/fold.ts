@@ -24,7 +24,8 @@ export function shownRows(nodes: readonly Node<Placed>[], shown: ShownRows): Rea
   for (const [index, { span, parent }] of nodes.entries()) {
     const above = rowOf[parent] ?? -1;
     const isShown =
-      shown === "all" || (shown === "turns" ? parent < 0 || nodes[parent]?.span.isSession === true : isOf(shown, span, above));
+      shown === "all" ||
+      (shown === "turns" ? parent < 0 || nodes[parent]?.span.isSession === true : isOf(shown, span, above));
     rowOf.push(isShown ? index : shown === "turns" ? above : -1);
     if (isShown) rows.set(index, 0);
     else if (shown === "turns" && above >= 0) rows.set(above, (rows.get(above) ?? 0) + 1);
@@ -34,4 +35,5 @@ export function shownRows(nodes: readonly Node<Placed>[], shown: ShownRows): Rea
 
 // --- internal ---
 
-const isOf = ({ turn }: { readonly turn: number }, span: Placed, above: number): boolean => span.turn === turn || above >= 0;
+const isOf = ({ turn }: { readonly turn: number }, span: Placed, above: number): boolean =>
+  span.turn === turn || above >= 0;
