@@ -9,8 +9,8 @@ export function sortedSessions(db: Database, ids: readonly number[], by: Session
   if (by === "time") return ids;
   const rows = db.prepare(VALUES[by]).all();
   const values = new Map(rows.map((row) => [Number(row["session"]), Number(row["v"] ?? -1)]));
-  const valueOf = (id: number): number => values.get(id) ?? -1;
-  return ids.toSorted((a, b) => valueOf(b) - valueOf(a));
+  const valueOfSession = (id: number): number => values.get(id) ?? -1;
+  return ids.toSorted((a, b) => valueOfSession(b) - valueOfSession(a));
 }
 
 /** Those of some sessions that used a model and called a tool, as far as it is settled. */
