@@ -1,6 +1,7 @@
 import type { CallSums, ModelCall, PricedCall } from "#core/model/model-call.ts";
 import type { NoPrice } from "#core/model/price-list.ts";
 import type { Subagent, ToolCall, Turn } from "#core/model/session.ts";
+import { TOKEN_KINDS, TOKEN_NAMES } from "#core/model/token-kinds.ts";
 import { defined } from "#kit/objects.ts";
 import type { Database, Row } from "./database.ts";
 import { textIn } from "./rows.ts";
@@ -33,30 +34,22 @@ export function findSessions(db: Database, name: string, limit: number): readonl
 export function settledSums(db: Database, session: number): CallSums {
   const row = db
     .prepare(
-      `SELECT sum(calls) AS calls, sum(sums_told) AS sums_told, sum(input) AS input, sum(output) AS output,
-         sum(cache_read) AS cache_read, sum(cache_write) AS cache_write, sum(cache_write_5m) AS cache_write_5m,
-         sum(cache_write_1h) AS cache_write_1h, sum(reasoning) AS reasoning, sum(without_usage) AS without_usage,
-         sum(incomplete) AS incomplete, sum(cost_nano_usd) AS cost, sum(unpriced) AS unpriced
+      `SELECT sum(calls) AS calls, sum(sums_told) AS sums_told,
+         ${TOKEN_KINDS.map((kind) => `sum(${TOKEN_NAMES[kind]}) AS ${kind}`).join(", ")},
+         sum(without_usage) AS without_usage, sum(incomplete) AS incomplete, sum(cost_nano_usd) AS costNanoUsd, sum(unpriced) AS unpriced
        FROM usage WHERE session = ?`,
     )
     .get(session);
-  const known = <K extends string>(key: K, column: string): { readonly [P in K]?: number } => {
-    const value = row?.[column];
-    return typeof value === "number" ? ({ [key]: value } as { [P in K]?: number }) : {};
-  };
+  const known = ([...TOKEN_KINDS, "costNanoUsd"] as const).flatMap((name) => {
+    const value = row?.[name];
+    return typeof value === "number" ? [[name, value] as const] : [];
+  });
   return {
     modelCalls: Number(row?.["calls"] ?? 0),
     aggregateRecords: Number(row?.["sums_told"] ?? 0),
-    ...known("input", "input"),
-    ...known("output", "output"),
-    ...known("cacheRead", "cache_read"),
-    ...known("cacheWrite", "cache_write"),
-    ...known("cacheWrite5m", "cache_write_5m"),
-    ...known("cacheWrite1h", "cache_write_1h"),
-    ...known("reasoning", "reasoning"),
+    ...Object.fromEntries(known),
     callsWithoutUsage: Number(row?.["without_usage"] ?? 0),
     incompleteCalls: Number(row?.["incomplete"] ?? 0),
-    ...known("costNanoUsd", "cost"),
     unpricedCalls: Number(row?.["unpriced"] ?? 0),
   };
 }

@@ -4,6 +4,7 @@ import { LAST_OUTCOMES, readMeta, writeMeta } from "#store/meta.ts";
 import { hasRepositories } from "#store/outcomes.ts";
 import { storeBytes } from "#store/vacuum.ts";
 import type { Drain } from "./context.ts";
+import { isEmpty } from "./open.ts";
 
 /**
  * Checks the store once a day, and whenever the user starts a drain. Otherwise a damaged page shows only when something on it is
@@ -12,9 +13,11 @@ import type { Drain } from "./context.ts";
  * @throws StoreError `E_STORE_DAMAGED`, so that the store is set aside and salvaged
  */
 export function checkStoreDaily({ db, places, now }: Drain, isEager: boolean): void {
-  const lastMs = Number(readMeta(db, CHECKED) ?? "0");
-  if (!isEager && Math.abs(now() - lastMs) < CHECK_AFTER_MS) return;
-  const [problem] = checkIntegrity(db, storeBytes(places.storePath)).problems;
+  const checked = readMeta(db, CHECKED);
+  if (!isEager && Math.abs(now() - Number(checked ?? "0")) < CHECK_AFTER_MS) return;
+  // A store that was made just now has nothing to check yet
+  const isNew = checked === undefined && isEmpty(db);
+  const [problem] = isNew ? [] : checkIntegrity(db, storeBytes(places.storePath)).problems;
   if (problem !== undefined) throw damagedStore(places.storePath, problem);
   writeMeta(db, CHECKED, String(now()));
 }

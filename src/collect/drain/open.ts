@@ -86,6 +86,10 @@ export async function ensurePrivateState({
   for (const path of await closeFiles(places.stateDir, owner)) log(`closed ${JSON.stringify(path)} to other users`);
 }
 
+/** Whether a store has no session and nothing to send. */
+export const isEmpty = (db: Database): boolean =>
+  ["sessions", "spans", "counters"].every((table) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() === undefined);
+
 // --- internal ---
 
 /** If two new stores are damaged immediately, the disk is defective. */
@@ -189,9 +193,6 @@ async function nameAside(deps: Deps): Promise<string> {
   await whenReleased(() => step("store.name-aside", () => moveStore(damagedPath(deps), aside)));
   return aside;
 }
-
-const isEmpty = (db: Database): boolean =>
-  ["sessions", "spans", "counters"].every((table) => db.prepare(`SELECT 1 FROM ${table} LIMIT 1`).get() === undefined);
 
 /** Problems that SQLite would wait for, or solve by starting an empty store. `undefined`: none. */
 function problemWith(path: string): string | undefined {

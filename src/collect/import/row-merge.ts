@@ -101,7 +101,7 @@ function joinRows(data: Float64Array, into: number, from: number, isFromFuller: 
   const isSum = !Number.isNaN(data[into + CALL.covers]) || !Number.isNaN(data[from + CALL.covers]);
   // Sums over several calls are not joined: the fuller one is the later one
   if (isWholeAt(data, fuller) || (isSum && usageAt(data, fuller) !== undefined)) {
-    if (isFromFuller) data.copyWithin(into + CALL.input, from + CALL.input, from + CALL.reasoning + 1);
+    if (isFromFuller) data.copyWithin(into + CALL.input, from + CALL.input, from + CALL.input + TOKEN_KINDS.length);
     return;
   }
   const joined = joinUsage(usageAt(data, fuller), usageAt(data, isFromFuller ? into : from));

@@ -1,4 +1,5 @@
 import type { FactBase, FactOf, FactSink } from "#core/model/fact-sink.ts";
+import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcript.ts";
 import {
   CALL,
@@ -313,15 +314,7 @@ function numberOf(value: number | undefined, member: string): number {
   return value >= 0 && value <= 1e11 ? value : (limitNumber(value, member) ?? Number.NaN);
 }
 
-const tokensOf = (n: number | undefined): number => (n === undefined ? Number.NaN : n);
-
 function putUsage(data: Float64Array, at: number, reported: TokenUsage | undefined): void {
   const usage = reported === undefined || isPlainUsage(reported) ? reported : correctedUsage(reported);
-  data[at + CALL.input] = tokensOf(usage?.input);
-  data[at + CALL.output] = tokensOf(usage?.output);
-  data[at + CALL.cacheRead] = tokensOf(usage?.cacheRead);
-  data[at + CALL.cacheWrite] = tokensOf(usage?.cacheWrite);
-  data[at + CALL.cacheWrite5m] = tokensOf(usage?.cacheWrite5m);
-  data[at + CALL.cacheWrite1h] = tokensOf(usage?.cacheWrite1h);
-  data[at + CALL.reasoning] = tokensOf(usage?.reasoning);
+  for (const kind of TOKEN_KINDS) data[at + CALL[kind]] = usage?.[kind] ?? Number.NaN;
 }

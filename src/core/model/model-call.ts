@@ -1,4 +1,5 @@
 import type { Price } from "./price-list.ts";
+import type { TokenKind } from "./token-kinds.ts";
 import type { EntryOf, TokenUsage } from "./transcript.ts";
 
 /** One answer of a model. */
@@ -57,17 +58,10 @@ export interface KnownCall {
 }
 
 /** Sums over model calls. A token count is absent when no call reports it: unknown is never 0. */
-export interface CallSums {
+export interface CallSums extends Readonly<Partial<Record<TokenKind, number | undefined>>> {
   readonly modelCalls: number;
   /** Usage records that cover a turn or session instead of one call, and do not say how many calls. Below, each is one call. */
   readonly aggregateRecords: number;
-  readonly input?: number | undefined;
-  readonly output?: number | undefined;
-  readonly cacheRead?: number | undefined;
-  readonly cacheWrite?: number | undefined;
-  readonly cacheWrite5m?: number | undefined;
-  readonly cacheWrite1h?: number | undefined;
-  readonly reasoning?: number | undefined;
   /** Calls whose input or output is unknown. What is known of them is in the sums, which are lower bounds. */
   readonly callsWithoutUsage: number;
   /** Calls whose output count is a lower bound. */

@@ -1,3 +1,4 @@
+import { TOKEN_KINDS, type TokenKind } from "../model/token-kinds.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 
 // Facts of a session as tables of numbers: one row per fact, without an object per fact, to save memory. Each text is stored
@@ -17,6 +18,11 @@ const COMMON_COLUMNS = {
   agentId: "text",
 } as const;
 
+/** Beside each other and in the order of the list: rows are read and copied by it. */
+const TOKEN_COLUMNS = Object.fromEntries(TOKEN_KINDS.map((kind) => [kind, "number"])) as Readonly<
+  Record<TokenKind, "number">
+>;
+
 /** Columns by kind of fact, in the order in which they are stored. Other kinds of facts are rare and are kept as entries. */
 export const COLUMNS = {
   prompt: { ...COMMON_COLUMNS, origin: "text", length: "number" },
@@ -30,13 +36,7 @@ export const COLUMNS = {
     requestedModel: "text",
     startMs: "number",
     endMs: "number",
-    input: "number",
-    output: "number",
-    cacheRead: "number",
-    cacheWrite: "number",
-    cacheWrite5m: "number",
-    cacheWrite1h: "number",
-    reasoning: "number",
+    ...TOKEN_COLUMNS,
     complete: "flag",
     finishReason: "text",
     asksForTools: "flag",

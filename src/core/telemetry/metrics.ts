@@ -1,7 +1,7 @@
 import type { ModelCall, PricedCall } from "../model/model-call.ts";
 import type { Compaction, Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { Attributes, AttributeValue, Counted, Increment, MetricShape } from "../model/telemetry.ts";
-import type { TokenUsage } from "../model/transcript.ts";
+import { TOKEN_NAMES, type TokenKind } from "../model/token-kinds.ts";
 import { callCountOf, callsIn } from "../rules/calls.ts";
 import { isContinuation } from "../rules/segments.ts";
 import { callPrice, costSource } from "./cost.ts";
@@ -141,13 +141,13 @@ function modelCallCounts({ call, costNanoUsd: cost, noPrice }: PricedCall, facts
     [semconv.OPENHOOK_SUBAGENT]: call.agentId !== undefined,
     ...repository(facts),
   };
-  const tokens = TOKEN_KINDS.flatMap(([shape, type, pick]) => {
-    const amount = usage === undefined ? undefined : pick(usage);
+  const tokens = COUNTED.flatMap(([shape, kind]) => {
+    const amount = usage?.[kind];
     return amount === undefined
       ? []
       : [
           step(shape, amount, facts, { ...conventional, [semconv.GEN_AI_TOKEN_MODALITY]: "text" }),
-          step(SHAPES.tokens, amount, facts, { ...ours, [semconv.OPENHOOK_TOKEN_TYPE]: type }),
+          step(SHAPES.tokens, amount, facts, { ...ours, [semconv.OPENHOOK_TOKEN_TYPE]: TOKEN_NAMES[kind] }),
         ];
   });
   return {
@@ -184,12 +184,13 @@ function perCall(call: ModelCall, facts: SessionFacts, conventional: Named): rea
 
 type Named = Readonly<Record<string, AttributeValue | undefined>>;
 
-const TOKEN_KINDS: readonly (readonly [MetricShape, string, (usage: TokenUsage) => number | undefined])[] = [
-  [SHAPES.inputTokens, "input", (u) => u.input],
-  [SHAPES.outputTokens, "output", (u) => u.output],
-  [SHAPES.cacheReadTokens, "cache_read", (u) => u.cacheRead],
-  [SHAPES.cacheWriteTokens, "cache_write", (u) => u.cacheWrite],
-  [SHAPES.reasoningTokens, "reasoning", (u) => u.reasoning],
+/** Cache writes by lifetime have no counters: they are parts of another part. */
+const COUNTED: readonly (readonly [MetricShape, TokenKind])[] = [
+  [SHAPES.inputTokens, "input"],
+  [SHAPES.outputTokens, "output"],
+  [SHAPES.cacheReadTokens, "cacheRead"],
+  [SHAPES.cacheWriteTokens, "cacheWrite"],
+  [SHAPES.reasoningTokens, "reasoning"],
 ];
 
 function toolCallCounts(tool: ToolCall, agent: string, facts: SessionFacts): Counted {

@@ -1,5 +1,6 @@
 import type { CallSums } from "#core/model/model-call.ts";
 import type { Session, SessionFacts } from "#core/model/session.ts";
+import { TOKEN_KINDS, TOKEN_NAMES, type TokenKind, type TokenName } from "#core/model/token-kinds.ts";
 import { callPrice } from "#core/telemetry/cost.ts";
 import type { StoredModelCall } from "#store/queries.ts";
 
@@ -14,16 +15,18 @@ export function knownAmounts(sums: CallSums, isUsageUnknown: boolean) {
   const none = hasUsage(sums) || isUsageUnknown ? null : 0;
   return {
     modelCalls: sums.modelCalls === 0 && (sums.aggregateRecords > 0 || isUsageUnknown) ? null : sums.modelCalls,
-    input: sums.input ?? none,
-    output: sums.output ?? none,
-    cacheRead: sums.cacheRead ?? none,
-    cacheWrite: sums.cacheWrite ?? none,
-    cacheWrite5m: sums.cacheWrite5m ?? none,
-    cacheWrite1h: sums.cacheWrite1h ?? none,
-    reasoning: sums.reasoning ?? none,
+    ...(Object.fromEntries(TOKEN_KINDS.map((kind) => [kind, sums[kind] ?? none])) as Record<TokenKind, number | null>),
     costNanoUsd: sums.costNanoUsd ?? none,
   };
 }
+
+/** Token counts by their names; unknown is `null`, never 0. */
+export const tokensByName = (
+  tokens: { readonly [K in TokenKind]?: number | null | undefined } = {},
+): { readonly [N in TokenName]: number | null } =>
+  Object.fromEntries(TOKEN_KINDS.map((kind) => [TOKEN_NAMES[kind], tokens[kind] ?? null])) as {
+    readonly [N in TokenName]: number | null;
+  };
 
 /** Which sums are lower bounds. @param isUsageUnknown usage of some of the calls was not reported at all */
 export function lowerBounds(sums: CallSums, isUsageUnknown: boolean) {

@@ -6,7 +6,7 @@ import { isoTime, usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import type { StoredModelCall } from "#store/queries.ts";
 import { settledSpans } from "#store/spans.ts";
-import { knownAmounts } from "./call-totals.ts";
+import { knownAmounts, tokensByName } from "./call-totals.ts";
 import { activeMs, isOpen, type SessionSummary, toolCallCount } from "./session-summary.ts";
 import { hiddenCalls, type SessionView } from "./session-view.ts";
 
@@ -35,13 +35,7 @@ export function sumsJson(sums: CallSums, { usageUnknown }: Pick<SessionSummary["
   const known = knownAmounts(sums, usageUnknown === true);
   return {
     model_calls: known.modelCalls,
-    input: known.input,
-    output: known.output,
-    cache_read: known.cacheRead,
-    cache_write: known.cacheWrite,
-    reasoning: known.reasoning,
-    cache_write_5m: known.cacheWrite5m,
-    cache_write_1h: known.cacheWrite1h,
+    ...tokensByName(known),
     cost_usd: usd(known.costNanoUsd),
     calls_without_usage: sums.callsWithoutUsage,
     incomplete_calls: sums.incompleteCalls,
@@ -136,13 +130,7 @@ const callJson = ({ call, segment, costNanoUsd, open }: SessionView["calls"][num
   subagent: call.agentId !== undefined,
   agent_id: call.agentId ?? null,
   purpose: call.purpose ?? null,
-  input: call.usage?.input ?? null,
-  output: call.usage?.output ?? null,
-  cache_read: call.usage?.cacheRead ?? null,
-  cache_write: call.usage?.cacheWrite ?? null,
-  cache_write_5m: call.usage?.cacheWrite5m ?? null,
-  cache_write_1h: call.usage?.cacheWrite1h ?? null,
-  reasoning: call.usage?.reasoning ?? null,
+  ...tokensByName(call.usage),
   complete: call.complete,
   open,
   finish_reason: call.finishReason ?? null,

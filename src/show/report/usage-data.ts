@@ -1,7 +1,8 @@
+import { TOKEN_NAMES } from "#core/model/token-kinds.ts";
 import { costSource } from "#core/telemetry/cost.ts";
 import { isoTime, usd } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { knownAmounts } from "./call-totals.ts";
+import { knownAmounts, tokensByName } from "./call-totals.ts";
 import type { UnpricedModel } from "./prices.ts";
 import { CHANGE_DIMENSIONS, type UsageQuery } from "./query.ts";
 import type { Question } from "./question.ts";
@@ -63,13 +64,7 @@ export function callsJson(
   return {
     model_calls: known.modelCalls,
     aggregate_records: calls.aggregateRecords,
-    input: known.input,
-    output: known.output,
-    cache_read: known.cacheRead,
-    cache_write: known.cacheWrite,
-    cache_write_5m: known.cacheWrite5m,
-    cache_write_1h: known.cacheWrite1h,
-    reasoning: known.reasoning,
+    ...tokensByName(known),
     cache_hit_ratio: calls.cacheReportedInput ? (calls.cacheReportedRead ?? 0) / calls.cacheReportedInput : null,
     cost_usd: usd(known.costNanoUsd),
     unpriced_calls: calls.unpricedCalls,
@@ -131,7 +126,7 @@ const COLUMNS: readonly (readonly [part: Part, ...names: (keyof Figures)[]])[] =
   ["all", "sessions"],
   ["turns", "turns", "prompts", "failed_turns", "interrupted_turns"],
   ["calls", "model_calls", "aggregate_records"],
-  ["tokens", "input", "output", "cache_read", "cache_write", "cache_write_5m", "cache_write_1h", "reasoning"],
+  ["tokens", ...Object.values(TOKEN_NAMES)],
   ["calls", "cost_usd", "unpriced_calls", "calls_without_usage", "incomplete_calls", "model_ms"],
   ["tools", "tool_calls", "tool_errors", "tool_denied", "tool_unfinished", "tool_open", "tool_ms"],
   ["calls", "sessions_without_usage", "agents_without_usage"],

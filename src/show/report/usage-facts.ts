@@ -1,5 +1,6 @@
 import type { CallSums, PricedCall } from "#core/model/model-call.ts";
 import { QUARTER_MS } from "#core/model/packed.ts";
+import { TOKEN_NAMES } from "#core/model/token-kinds.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
 import { NO_CALLS, sumOfCalls } from "#core/rules/call-sums.ts";
 import { callPrice } from "#core/telemetry/cost.ts";
@@ -180,13 +181,7 @@ const CALL_SUMS: Sums<CallFigures> = {
   callsWithoutUsage: "without_usage",
   incompleteCalls: "incomplete",
   unpricedCalls: "unpriced",
-  input: "input",
-  output: "output",
-  cacheRead: "cache_read",
-  cacheWrite: "cache_write",
-  cacheWrite5m: "cache_write_5m",
-  cacheWrite1h: "cache_write_1h",
-  reasoning: "reasoning",
+  ...TOKEN_NAMES,
   costNanoUsd: "cost_nano_usd",
   modelMs: "duration_ms",
   cacheReportedInput: "iif(cache_read IS NULL, NULL, input)",

@@ -31,6 +31,9 @@ export function subcommandOf(program: string, args: readonly unknown[]): readonl
   return first === undefined ? [] : [first];
 }
 
+/** Programs whose subcommands are known. */
+export const knownPrograms = (): readonly string[] => Object.keys(GRAMMARS);
+
 // --- internal ---
 
 interface Options {

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { subcommandOf } from "#agents/shared/names/subcommand.ts";
+import { knownPrograms, subcommandOf } from "#agents/shared/names/subcommand.ts";
 import fc from "../../../support/properties.ts";
 import { firstOf, runs } from "../../../support/whole.ts";
 import { setups } from "../../cli-wrapper/wrapped.ts";
@@ -76,6 +76,15 @@ describe("the words of a sub-command", () => {
 
   test.each(firstOf(setups, 2))("are the same in the wrapper under $title", ({ interpreter }) => {
     expect(byWrapper(interpreter, lines)).toEqual(expected);
+  });
+
+  test("are known of the same programs in the wrapper", () => {
+    const source = readFileSync("src/collect/intake/wrapper.sh", "utf8");
+    const [, cases = ""] = /find_words\(\) \{[\s\S]*?case \$w_name in\n([\s\S]*?)\n {2}esac/.exec(source) ?? [];
+    const named = [...cases.matchAll(/^ {4}([a-z][a-z0-9 |\\\n]*)\)/gm)].flatMap(([, names = ""]) =>
+      names.split(/[\s|\\]+/),
+    );
+    expect(named.sort()).toEqual([...knownPrograms()].sort());
   });
 
   test("end at an argument that is not a string", () => {

@@ -1,3 +1,6 @@
+// Slow: only `npm run test:all` runs it. Edits of every recording; import/same.test.ts compares imports and drains of one
+// recording per agent.
+//
 // Edited files: an import finds in transcripts what a drain finds there and in the payloads of hooks
 import { afterEach, describe, expect, test } from "vitest";
 import type { Agent } from "#core/model/agent.ts";

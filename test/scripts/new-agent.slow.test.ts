@@ -1,3 +1,6 @@
+// Slow: only `npm run test:all` runs it. Compiles a copy of the sources, which takes longer than everything else about an agent
+// together.
+//
 // `npm run new-agent` in a copy of the repository's sources: what it makes compiles, is found, and waits for a recording.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,3 +1,6 @@
+// Slow: only `npm run test:all` runs it. Branches at arbitrary lines; import/same.test.ts compares imports and drains of one
+// recording per agent.
+//
 // Branches that agents note in their transcripts: an import and a drain of the same files give each turn the branch on which it ended
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";

@@ -1,3 +1,6 @@
+// Slow: only `npm run test:all` runs it. A drain that is killed again and again while it prices; drain/fill-prices.test.ts
+// prices without faults.
+//
 // A drain that is killed again and again while it prices calls that had no price: each call is priced and counted once.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
