@@ -1,4 +1,3 @@
-import { foundIn } from "#collect/transcripts/search-content.ts";
 import { movedRootsOf } from "#collect/transcripts/transcript-roots.ts";
 import type { Context } from "#config/context.ts";
 import { cardOf } from "#core/rules/cards.ts";
@@ -12,7 +11,7 @@ import { sessionsUsing, sortedSessions } from "#store/session-order.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import { knownFactsOf } from "#store/sessions/read-session.ts";
 import { type StoredSession, sessionById } from "#store/sessions.ts";
-import { type ContentDeps, sourceOf } from "./content.ts";
+import { type ContentDeps, foundInSessions } from "./content.ts";
 import type { SessionsOptions } from "./sessions.ts";
 
 interface Chosen extends FirstListed {
@@ -90,23 +89,18 @@ async function foundInFiles(
   deps: ContentDeps,
   context: Context,
 ): Promise<Pick<Chosen, "lines" | "isWhole">> {
-  const lines = new Map<number, string>();
   const progress = new ProgressLine(context);
   const endMs = monotonicMs() + MAX_MS;
-  const hasTime = (): boolean => monotonicMs() < endMs;
+  const hasTime = (searched: number, found: number): boolean => {
+    progress.line(searched / sessions.length, `searching ${searched} of ${sessions.length} sessions`);
+    return found < limit && monotonicMs() < endMs;
+  };
   try {
-    for (const [index, session] of sessions.entries()) {
-      if (!hasTime()) return { lines, isWhole: false };
-      if (lines.size >= limit) break;
-      progress.line(index / sessions.length, `searching ${index} of ${sessions.length} sessions`);
-      const source = await sourceOf(session, deps, context);
-      const line = source && (await foundIn(source.reader, session, text, { ...source.query, hasTime }));
-      if (source !== undefined && line !== undefined) lines.set(session.id, source.query.redact(line));
-    }
+    const { lines, searched } = await foundInSessions(sessions, text, hasTime, deps, context);
+    return { lines, isWhole: searched === sessions.length || lines.size >= limit };
   } finally {
     progress.clear();
   }
-  return { lines, isWhole: hasTime() };
 }
 
 /** Of one session; more than any has. */
