@@ -11,6 +11,7 @@ import { cardOf } from "#core/rules/cards.ts";
 import { monotonicMs } from "#kit/time.ts";
 import { truncateContent } from "#store/capture/content.ts";
 import type { StoredSession } from "#store/sessions.ts";
+import { showsContent } from "./titles.ts";
 
 export interface ContentDeps {
   readonly agents: readonly Agent[];
@@ -70,7 +71,7 @@ export async function foundInSessions(
     if (searched > 0 && !hasTime(searched, lines.size)) return { lines, searched };
     const source = await sourceOf(session, deps, context);
     const line = source && (await foundIn(source.reader, session, text, source.query));
-    if (source !== undefined && line !== undefined) lines.set(session.id, source.query.redact(line));
+    if (line !== undefined) lines.set(session.id, line);
   }
   return { lines, searched: sessions.length };
 }
@@ -82,7 +83,7 @@ export async function sourceOf(
   { places }: Context,
 ): Promise<Source | undefined> {
   const { config } = loaded;
-  if (config.display.content === "off" || session.capture === "none") return undefined;
+  if (!showsContent(config) || session.capture === "none") return undefined;
   const reader = (await cardOf({ agents }, session.source)?.transcript?.())?.default;
   if (reader === undefined) return undefined;
   const roots = rootsWithMoved({ places, loaded }, reader, moved.get(session.source) ?? []);

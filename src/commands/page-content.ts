@@ -5,13 +5,14 @@ import type { ViewDeps } from "#show/view/deps.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { type ContentDeps, foundInSessions, linesOf, partOf } from "./content.ts";
+import { showsContent } from "./titles.ts";
 
 /** For the page's server, which asks while it runs; the store is opened for the agents' moved folders. */
 export function contentReaders(
   deps: Omit<ContentDeps, "moved">,
   context: Context,
 ): Pick<ViewDeps, "contentLines" | "contentOf" | "foundIn"> {
-  if (deps.loaded.config.display.content === "off") return {};
+  if (!showsContent(deps.loaded.config)) return {};
   const withMoved = (...sessions: readonly StoredSession[]): ContentDeps => {
     const sources = new Set(sessions.map(({ source }) => source));
     return { ...deps, moved: withOpenStore(context, (db) => movedRootsOf(db, sources)) ?? new Map() };
