@@ -22,6 +22,7 @@ const QUESTIONS = [
   `api/session?${ONE}`,
   `api/explain?${ONE}`,
   `api/search?${ONE}&text=bash`,
+  "api/found?text=bash",
   "api/changes",
   "api/usage",
   "api/tools",
