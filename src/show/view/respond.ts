@@ -52,7 +52,11 @@ export async function respond(context: Context, deps: ResponseDeps, read: Read):
     if (typeof result === "symbol") return missing(context, result);
     if (result instanceof Download) return context.body(result.body, 200, result.headers);
     if (result instanceof KnownBody) return jsonOf(context, result.body);
-    return await respondWithPrompts(context, deps, result instanceof Later ? await result.document() : result);
+    if (!(result instanceof Later)) return await respondWithPrompts(context, deps, result);
+    let prompted = await deps.addPrompts(await result.document());
+    // The page does not ask again for these
+    while (prompted.hasMore) prompted = await deps.addPrompts(prompted.document);
+    return jsonOf(context, JSON.stringify(prompted.document));
   } catch (error) {
     if (error instanceof StoreError) return context.json(apiError(error.code, deps.describeStoreError(error)), 503);
     if (error instanceof BadRequest || error instanceof RangeError) {

@@ -106,10 +106,15 @@ function CostBars({ home: { buckets, costUsd, unit }, period }: { home: HomeDocu
           const text = `${bucketName(bucket)}: ${cost === null ? "no known cost" : dollars(cost)}`;
           return (
             <li key={bucket} class={cost === largest ? "largest" : undefined}>
-              <a href={hrefOf("sessions", daysOfBucket(bucket))} title={text} aria-label={text}>
-                <span class="value">{cost ? (isDense ? shortDollars(cost) : dollars(cost)) : ""}</span>
+              <a href={hrefOf("sessions", daysOfBucket(bucket))} title={text}>
+                <span class="sr">{text}</span>
+                <span class="value" aria-hidden="true">
+                  {cost ? (isDense ? shortDollars(cost) : dollars(cost)) : ""}
+                </span>
                 <span class={cost ? "bar" : "bar none"} style={{ height: `${((cost ?? 0) / largest) * 84}px` }} />
-                <span class="label">{bucketLabel(bucket).replace(isDense ? / \w{3}$/ : "", "")}</span>
+                <span class="label" aria-hidden="true">
+                  {bucketLabel(bucket).replace(isDense ? / \w{3}$/ : "", "")}
+                </span>
               </a>
             </li>
           );

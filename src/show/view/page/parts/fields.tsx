@@ -79,7 +79,6 @@ export function SearchField({ value, placeholder, onChange }: Props) {
       <input
         ref={field}
         type="search"
-        title="Keys: / or Ctrl-K"
         placeholder={placeholder}
         value={text}
         onInput={(event) => {
