@@ -1,6 +1,5 @@
-import { foundIn } from "#collect/transcripts/search-content.ts";
 import { type ContentQuery, contentLines, contentOfPart } from "#collect/transcripts/session-content.ts";
-import { type MovedRoots, rootsWithMoved } from "#collect/transcripts/transcript-roots.ts";
+import { type MovedRoots, movedRootsOf, rootsWithMoved } from "#collect/transcripts/transcript-roots.ts";
 import type { Context } from "#config/context.ts";
 import type { LoadedConfig } from "#config/load.ts";
 import type { Agent } from "#core/model/agent.ts";
@@ -9,7 +8,9 @@ import type { TranscriptReader } from "#core/model/transcript-reader.ts";
 import { protectionOf } from "#core/privacy/protection.ts";
 import { cardOf } from "#core/rules/cards.ts";
 import { monotonicMs } from "#kit/time.ts";
+import type { ViewDeps } from "#show/view/deps.ts";
 import { truncateContent } from "#store/capture/content.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { showsContent } from "./titles.ts";
 
@@ -53,27 +54,19 @@ export async function partOf(
   return contentOfPart(source.reader, session, wanted, { ...query, shown });
 }
 
-/**
- * Searches sessions in the agents' files, in the given order, each for two seconds at most.
- *
- * @param hasTime asked before each session but the first; false ends the search
- * @returns the line with the text, by the number of the session, and how many sessions were searched
- */
-export async function foundInSessions(
-  sessions: readonly StoredSession[],
-  text: string,
-  hasTime: (searched: number, found: number) => boolean,
-  deps: ContentDeps,
+/** For the page's server, which asks while it runs; the store is opened for the agents' moved folders. */
+export function contentReaders(
+  deps: Omit<ContentDeps, "moved">,
   context: Context,
-): Promise<{ readonly lines: ReadonlyMap<number, string>; readonly searched: number }> {
-  const lines = new Map<number, string>();
-  for (const [searched, session] of sessions.entries()) {
-    if (searched > 0 && !hasTime(searched, lines.size)) return { lines, searched };
-    const source = await sourceOf(session, deps, context);
-    const line = source && (await foundIn(source.reader, session, text, source.query));
-    if (line !== undefined) lines.set(session.id, line);
-  }
-  return { lines, searched: sessions.length };
+): Required<Pick<ViewDeps, "contentLines" | "contentOf">> {
+  const withMoved = ({ source }: StoredSession): ContentDeps => ({
+    ...deps,
+    moved: withOpenStore(context, (db) => movedRootsOf(db, [source])) ?? new Map(),
+  });
+  return {
+    contentLines: (session) => linesOf(session, withMoved(session), context),
+    contentOf: (session, wanted) => partOf(session, wanted, withMoved(session), context),
+  };
 }
 
 /** How to read a session's content. @returns `undefined` if the settings or the project forbid it, or its agent keeps no files */

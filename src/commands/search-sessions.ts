@@ -1,3 +1,4 @@
+import { foundIn } from "#collect/transcripts/search-content.ts";
 import { movedRootsOf } from "#collect/transcripts/transcript-roots.ts";
 import type { Context } from "#config/context.ts";
 import { cardOf } from "#core/rules/cards.ts";
@@ -11,7 +12,7 @@ import { sessionsUsing, sortedSessions } from "#store/session-order.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import { knownFactsOf } from "#store/sessions/read-session.ts";
 import { type StoredSession, sessionById } from "#store/sessions.ts";
-import { type ContentDeps, foundInSessions } from "./content.ts";
+import { type ContentDeps, sourceOf } from "./content.ts";
 import type { SessionsOptions } from "./sessions.ts";
 
 interface Chosen extends FirstListed {
@@ -89,18 +90,23 @@ async function foundInFiles(
   deps: ContentDeps,
   context: Context,
 ): Promise<Pick<Chosen, "lines" | "isWhole">> {
+  const lines = new Map<number, string>();
   const progress = new ProgressLine(context);
   const endMs = monotonicMs() + MAX_MS;
-  const hasTime = (searched: number, found: number): boolean => {
-    progress.line(searched / sessions.length, `searching ${searched} of ${sessions.length} sessions`);
-    return found < limit && monotonicMs() < endMs;
-  };
+  const hasTime = (): boolean => monotonicMs() < endMs;
   try {
-    const { lines, searched } = await foundInSessions(sessions, text, hasTime, deps, context);
-    return { lines, isWhole: searched === sessions.length || lines.size >= limit };
+    for (const [index, session] of sessions.entries()) {
+      if (!hasTime()) return { lines, isWhole: false };
+      if (lines.size >= limit) break;
+      progress.line(index / sessions.length, `searching ${index} of ${sessions.length} sessions`);
+      const source = await sourceOf(session, deps, context);
+      const line = source && (await foundIn(source.reader, session, text, { ...source.query, hasTime }));
+      if (line !== undefined) lines.set(session.id, line);
+    }
   } finally {
     progress.clear();
   }
+  return { lines, isWhole: hasTime() };
 }
 
 /** Of one session; more than any has. */
