@@ -205,7 +205,7 @@ module.exports = {
     // The program is bundled from src alone; dashboards read its names, never the other way round
     rule("src-stands-alone", { path: "^src/" }, { path: "^(dashboards|collector-config)/" }),
 
-    // The page knows no Node and nothing of the program but what is sent to it, how amounts are written and which failures stand out;
+    // The page knows no Node and nothing of the program but what is sent to it, how amounts and models are written, which failures stand out, and when turns are closed;
     // the server knows nothing of the page
     rule(
       "page-runs-in-a-browser",
@@ -213,7 +213,7 @@ module.exports = {
       {
         pathNot: [
           "^src/show/view/page/",
-          "^src/(show/view/(wire/[^/]+|match)|kit/text/(amounts|failure-share))\\.ts$",
+          "^src/(show/(view/(wire/[^/]+|match)|report/waterfall/fold)|kit/text/(amounts|failure-share|model-name))\\.ts$",
           "node_modules/(preact|uplot)/",
         ],
       },

@@ -22,7 +22,7 @@ const PAINTED = `new Promise((done) => {
 })`;
 const OPEN_BY_CLICK = `(async () => {
   const startMs = performance.now();
-  document.querySelector(".who a").click();
+  document.querySelector(".sessions a").click();
   return Math.round((await ${PAINTED}) - startMs);
 })()`;
 const SINCE_NAVIGATION = `(async () => Math.round(await ${PAINTED}))()`;
@@ -50,7 +50,7 @@ try {
   const cold = [];
   for (let run = 0; run < RUNS; run++) {
     await page.goto(`${base}#/sessions`);
-    await page.locator(".who a").waitFor();
+    await page.locator(".sessions a").waitFor();
     opens.push(await page.evaluate(OPEN_BY_CLICK));
     // A new page loads script, style and data again
     const other = await context.newPage();
@@ -63,7 +63,7 @@ try {
   const tasks = {
     open: await longestTask(page, async () => {
       await page.goto(`${base}#/sessions`);
-      await page.locator(".who a").click();
+      await page.locator(".sessions a").click();
       await page.locator(".row").first().waitFor();
     }),
     expand: await longestTask(page, async () => {

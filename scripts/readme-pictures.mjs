@@ -62,15 +62,13 @@ async function picturesOfTwoWeeks() {
   const session = sessionIn(machine);
   await pictureOfCommand(machine, "explain.png", `explain ${session.slice(0, 8)}`);
   await pictureOfCommand(machine, "outcomes.png", "outcomes");
-  await inBoth("view-home", WINDOW, (name, look) =>
-    pictureOf(machine, name, twoWeeks(), ".running li + li .prompt", look),
-  );
+  await inBoth("view-home", WINDOW, (name, look) => pictureOf(machine, name, twoWeeks(), ".running li + li a", look));
   const address = `#/session?source=claude-code&id=${session}`;
   await inBoth("view-session", TALL, (name, look) =>
     pictureOf(machine, name, address, ".findings li", look, (page) => page.locator(".row.turn .twist").first().click()),
   );
   await pictureOf(machine, "view-changes.png", "#/changes", ".changes");
-  await pictureOf(machine, "view-phone.png", "#/home?range=7", ".running li + li .prompt", PHONE);
+  await pictureOf(machine, "view-phone.png", "#/home?range=7", ".running li + li a", PHONE);
 }
 
 /** README shows the dark picture to readers with a dark colour scheme. */

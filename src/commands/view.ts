@@ -10,6 +10,7 @@ import { spanSettings } from "#store/sessions/span-settings.ts";
 import { openInBrowser, tunnelText } from "./browser.ts";
 import { contentReaders } from "./content.ts";
 import { noStoreMessage } from "./no-store-message.ts";
+import { pageSearch } from "./page-search.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { subscribed } from "./subscribed.ts";
 import { pageClock, promptReader, showsTitles, type TitlesOption } from "./titles.ts";
@@ -46,6 +47,7 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
     idleTimeoutMs: loaded.config.session.idleTimeoutMs,
     ...(showsTitles(options, loaded) && { promptLines: promptReader({ agents, loaded }, context, pageClock) }),
     ...contentReaders({ agents, loaded }, context),
+    ...pageSearch({ agents, loaded }, context),
     files: pageFiles(options.packageRoot),
     noStoreMessage: () => noStoreMessage(context, behind),
     describeStoreError,

@@ -49,7 +49,14 @@ async function notes(of: Replay, way: string): Promise<Readonly<Record<string, r
       show: [...sessionLines(db, view, { agents, idle, heading: "", transcript: "" }, terminal)],
       blocks: tables.flatMap((table) => notesOf({ ...table, rows: [] })),
       "the usage page": usageOver(db, deps, usage).noPrice,
-      "the home page": homeOver(db, deps, { todayMs: nowMs, yesterdayMs: nowMs, unit: "day", timeZone: "UTC" }).noPrice,
+      "the home page": homeOver(db, deps, {
+        todayMs: nowMs,
+        yesterdayMs: nowMs,
+        monthMs: nowMs,
+        lastMonthMs: nowMs,
+        unit: "day",
+        timeZone: "UTC",
+      }).noPrice,
     };
   });
   return found ?? {};

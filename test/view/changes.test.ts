@@ -105,7 +105,15 @@ describe("changes", () => {
     const changeOf = (id: string) => rows.find(({ key }) => key === id);
     expect(changeOf(MERGED)).toMatchObject({
       agents: ["acme"],
-      sessions: [{ source: "acme", sessionId: "one", figures: { model_calls: 2 } }],
+      sessions: [
+        {
+          source: "acme",
+          session_id: "one",
+          prompt: null,
+          lastMs: START_MS + 9 * MINUTE_MS,
+          figures: { model_calls: 2 },
+        },
+      ],
       outcome: {
         unchecked: 0,
         fates: { merged: 1 },

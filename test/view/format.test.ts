@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { shortModel } from "#kit/text/model-name.ts";
 import { figuresOf } from "#show/view/data/rows.ts";
 import { measureOf, mostExpensive } from "#show/view/page/figures/compare.ts";
 import { dollarsOnAxis } from "#show/view/page/text/format.ts";
@@ -13,6 +14,19 @@ describe("figures of the page", () => {
   ])("marks %d billionths apart have the same digits, and as many as they need", (step, marks) => {
     expect([1, 2, 3].map((n) => dollarsOnAxis((n * step) / 1e9, step / 1e9))).toEqual(marks);
   });
+});
+
+test.each([
+  ["claude-sonnet-4-5-20250929", "claude-sonnet-4-5"],
+  ["gpt-5.1-2025-11-13", "gpt-5.1"],
+  ["claude-haiku-4-5@20251001", "claude-haiku-4-5"],
+  ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", "us.anthropic.claude-sonnet-4-5"],
+  ["gemini-3-pro-preview", "gemini-3-pro-preview"],
+  // Not a date, and nothing but a date
+  ["qwen-30000000", "qwen-30000000"],
+  ["-20250929", "-20250929"],
+])("the model %s is shown as %s", (name, shown) => {
+  expect(shortModel(name)).toBe(shown);
 });
 
 describe("groups by cost", () => {

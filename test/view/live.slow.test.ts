@@ -55,8 +55,19 @@ describe("a page that stays open", () => {
     expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
     for (let n = 0; n < 7; n++) ensureSession(db, "acme", `new-${n}`, Date.now());
     await page.locator(".heading [role=status]").filter({ hasText: "137" }).waitFor();
+    // One line each, and two on a phone
+    const onScreen = () =>
+      page.evaluate<number>(
+        `[...document.querySelectorAll(".sessions tr")].filter((row) => row.getBoundingClientRect().bottom <= innerHeight).length - 1`,
+      );
+    await page.setViewportSize({ width: 1440, height: 900 });
+    expect(await onScreen()).toBeGreaterThanOrEqual(20);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await onScreen()).toBeGreaterThanOrEqual(6);
+    await page.setViewportSize({ width: 1280, height: 720 });
     // Nothing is missing between the first and the last one, and the button loads the rest
-    const shown = await page.locator(".sessions .id").allInnerTexts();
+    const links = await page.locator(".sessions a").evaluateAll((all) => all.map((one) => one.getAttribute("href")));
+    const shown = links.map((href) => new URLSearchParams(href?.split("?")[1]).get("id") ?? "");
     expect(shown.filter((id) => id.startsWith("old-"))).toEqual(
       Array.from({ length: 130 }, (_, n) => `old-${129 - n}`),
     );

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { changeKey, commitKey } from "#core/rules/change-facts.ts";
 import { openDatabase } from "#store/database.ts";
@@ -65,7 +65,6 @@ describe("the page in Chromium", () => {
     const tile = (name: string) => page.locator(".tile").filter({ hasText: name }).locator(".figure");
     expect(await tile("Sessions").innerText()).toBe("5");
     expect(await tile("Today").innerText()).toMatch(/^\$\d/);
-    expect(await tile("Top repository").innerText()).toBe("acme-shop");
     const tops = page.locator(".top-list");
     expect(await tops.locator("h2").allInnerTexts()).toEqual(
       ["Repositories", "Models", "Agents", "Tools"].map((title) => expect.stringContaining(title)),
@@ -83,9 +82,58 @@ describe("the page in Chromium", () => {
     await page.getByLabel("From", { exact: true }).fill("2026-11-20");
     await page.getByLabel("To", { exact: true }).fill("2026-11-20");
     await soon(() => tile("Sessions").innerText()).toBe("1");
-    await tops.filter({ hasText: "Agents" }).getByRole("link", { name: "Claude Code" }).click();
-    await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
-    expect(page.url()).toMatch(/range=between.*agent=claude-code/);
+    // One agent, one repository: the tiles say as much
+    await soon(() => tops.filter({ hasText: "Agents" }).count()).toBe(0);
+    await tile("Sessions").getByRole("link").click();
+    await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+    await count(page.locator(".sessions tbody tr"), 1);
+    expect(page.url()).toMatch(/range=between&from=2026-11-20&to=2026-11-20/);
+    expect(await page.title()).toBe("Sessions, between … · openhook-otel");
+  });
+
+  test("bars and rows of figures lead to their sessions", async () => {
+    await using look = await opened("#/home?range=between&from=2026-11-19&to=2026-11-21");
+    const { page } = look;
+    const rows = page.locator(".sessions tbody tr");
+    const day = page.getByRole("link", { name: /^2026-11-20: \$/ });
+    expect(await day.innerText()).toMatch(/\$30\.50\s+20 Nov$/);
+    await day.click();
+    await count(rows, 1);
+    await page.getByRole("link", { name: "Usage" }).click();
+    await page.getByLabel("Time").selectOption("all");
+    await page.getByLabel("Split cost by").selectOption("agent");
+    await page.locator(".figures").getByRole("link", { name: "Codex" }).click();
+    await count(rows, 1);
+    expect(page.url()).toContain("agent=codex&range=all");
+    await page.goBack();
+    await page.locator(".chart canvas").first().waitFor();
+    const { x, y, width, height } = (await page.locator(".u-over").first().boundingBox()) ?? NO_BOX;
+    await page.mouse.click(x + width * 0.99, y + height / 2);
+    await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+    expect(page.url()).toMatch(/range=between&from=\d{4}-\d\d-01|from=\d{4}-\d\d-\d\d&to=/);
+    await page.goto(page.url().replace(/#.*/, "#/tools?range=all"));
+    await page.getByRole("link", { name: "find_issue" }).first().click();
+    await page.getByLabel("Only with mcp__tracker__find_issue").waitFor();
+    expect(await rows.count()).toBeGreaterThan(0);
+    await page.getByLabel("Only with mcp__tracker__find_issue").click();
+    await count(rows, 5);
+  });
+
+  test("a word of a prompt is found in the agents' files, from any view by a key", async () => {
+    await using look = await opened("#/usage?range=all");
+    const { page } = look;
+    await page.locator(".chart canvas").first().waitFor();
+    await page.keyboard.press("/");
+    await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+    await soon(() => isFocused(page, "input[type=search]")).toBe(true);
+    const word = PROMPT.split(" ").reduce((long, one) => (one.length > long.length ? one : long), "");
+    await page.keyboard.type(word);
+    const found = page.getByRole("table", { name: "Sessions with the text inside" });
+    await found.getByRole("link", { name: PROMPT }).waitFor();
+    await page.getByText(/^\d+ sessions?$/).waitFor();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Control+k");
+    expect(await isFocused(page, "input[type=search]")).toBe(true);
   });
 
   test("shows all sessions, and removes the token from the address", async () => {
@@ -97,7 +145,7 @@ describe("the page in Chromium", () => {
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Sessions");
     const nested = await page
       .getByRole("row")
-      .filter({ hasText: NESTED.slice(0, 8) })
+      .filter({ has: page.locator(`a[href*="${NESTED}"]`) })
       .innerText();
     for (const text of ["Claude Code", "acme-shop", "main", "4,278", "120", "$0.01", PROMPT]) {
       expect(nested).toContain(text);
@@ -105,13 +153,13 @@ describe("the page in Chromium", () => {
   });
 
   test("going back to the list shows it where it was: with the browser, and with the arrow of a session", async () => {
-    await using look = await opened("#/sessions?sort=cost", { viewport: { width: 900, height: 300 } });
+    await using look = await opened("#/sessions?sort=cost", { viewport: { width: 900, height: 200 } });
     const { page } = look;
     const rows = page.locator(".sessions tbody tr");
     await count(rows, 5);
     const scrolled = () => page.evaluate<number>("Math.round(scrollY)");
-    await page.evaluate("scrollTo(0, 150)");
-    await soon(scrolled).toBe(150);
+    await page.evaluate("scrollTo(0, 90)");
+    await soon(scrolled).toBe(90);
     for (const back of ["browser", "arrow"]) {
       await page.evaluate("document.querySelector('.sessions tbody tr:nth-child(3) a').click()");
       await page.locator(".key-figures").waitFor();
@@ -119,7 +167,7 @@ describe("the page in Chromium", () => {
       if (back === "browser") await page.goBack();
       else await page.getByRole("link", { name: "All sessions" }).click();
       await count(rows, 5);
-      await soon(scrolled).toBe(150);
+      await soon(scrolled).toBe(90);
       expect(page.url()).toContain("#/sessions?sort=cost");
     }
     // A link from elsewhere leads to its top
@@ -141,7 +189,7 @@ describe("the page in Chromium", () => {
     // The one that ended with an error; in the others no more tool calls failed than usual
     await page.getByLabel("Errors only").check();
     await count(rows, 1);
-    await soon(() => rows.first().innerText()).toContain("hostile");
+    await soon(() => sessionAt(rows.first())).toContain("hostile");
     await page.getByLabel("Errors only").uncheck();
     await page.getByLabel("Search").fill(NESTED.slice(0, 6));
     await count(rows, 1);
@@ -158,16 +206,16 @@ describe("the page in Chromium", () => {
     await count(rows, 5);
     await page.getByRole("button", { name: "Cost" }).click();
     await page.locator("th[aria-sort=descending]", { hasText: "Cost" }).waitFor();
-    await soon(() => rows.first().innerText()).toContain("10000000");
+    await soon(() => sessionAt(rows.first())).toContain("10000000");
     await page.getByRole("button", { name: "Cost" }).click();
     await page.locator("th[aria-sort=ascending]", { hasText: "Cost" }).waitFor();
-    await soon(() => rows.last().innerText()).toContain("10000000");
+    await soon(() => sessionAt(rows.last())).toContain("10000000");
   });
 
   test("keyboard only: to a session, through its waterfall, into a span and back", async () => {
     await using look = await opened(`#/sessions?text=${NESTED}`);
     const { page } = look;
-    await page.locator(".who a").focus();
+    await page.locator(".sessions a").first().focus();
     await page.keyboard.press("Enter");
     const grid = page.getByRole("treegrid");
     await grid.waitFor();
@@ -317,7 +365,7 @@ describe("the page in Chromium", () => {
   test("renders agents' data as text, never as markup", async () => {
     await using look = await opened(`#/sessions?text=hostile`);
     const { page } = look;
-    await page.locator(".who a").click();
+    await page.locator(".sessions a").first().click();
     await page.locator(".row.tool_call").click();
     await page.getByRole("complementary").getByText("gen_ai.tool.name").waitFor();
     const label = await page.locator(".row.tool_call .label").innerText();
@@ -392,7 +440,8 @@ describe("the page in Chromium", () => {
       .first()
       .getByRole("button", { name: /^1 session/ })
       .click();
-    await page.locator(".behind a").click();
+    expect(await page.locator(".behind li").innerText()).toMatch(/^\d+ Nov 2026, \d\d:\d\d /);
+    await page.locator(".behind").getByRole("link", { name: PROMPT }).click();
     await page.getByRole("heading", { name: "Claude Code acme-shop" }).waitFor();
     await page.getByRole("link", { name: "2 commits, 1 inferred" }).click();
     await page.getByText(`Only session ${NESTED}.`).waitFor();
@@ -409,7 +458,8 @@ describe("the page in Chromium", () => {
     const { page } = look;
     await page.locator(".chart canvas").first().waitFor();
     expect(await page.locator(".chart canvas").count()).toBe(2);
-    expect(await page.getByRole("table").first().innerText()).toContain("claude-haiku-4-5-20251001");
+    const haiku = page.getByRole("table").first().getByText("claude-haiku-4-5", { exact: true });
+    expect(await haiku.getAttribute("title")).toBe("claude-haiku-4-5-20251001");
     expect(await page.getByRole("columnheader", { name: "Cost" }).first().isVisible()).toBe(true);
     expect(await page.getByRole("columnheader", { name: "From cache" }).count()).toBe(0);
     await page.getByLabel("Cache reads", { exact: true }).check();
@@ -632,6 +682,11 @@ async function opened(hash = "", options: Parameters<Browser["newContext"]>[0] =
 const soon = <T>(look: () => T) => expect.poll(look);
 
 const count = (rows: { count(): Promise<number> }, n: number) => soon(() => rows.count()).toBe(n);
+
+/** Where a row of the list leads: its session. */
+const sessionAt = (row: Locator): Promise<string | null> => row.getByRole("link").getAttribute("href");
+
+const NO_BOX = { x: 0, y: 0, width: 0, height: 0 };
 
 const isFocused = (page: Page, selector: string): Promise<boolean> =>
   page.evaluate(`document.activeElement?.matches(${JSON.stringify(selector)}) === true`);

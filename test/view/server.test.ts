@@ -22,6 +22,7 @@ const QUESTIONS = [
   `api/session?${ONE}`,
   `api/explain?${ONE}`,
   `api/search?${ONE}&text=bash`,
+  "api/found?text=bash",
   "api/changes",
   "api/usage",
   "api/tools",
@@ -422,7 +423,7 @@ describe("responses", () => {
         `api/span?source=claude-code&id=${SESSION}&span=${text}`,
         `api/sessions?text=${text}&agent=${text}&repository=${text}&model=${text}`,
         `api/sessions?limit=${text}`,
-        `api/sessions?fromMs=${text}`,
+        `api/sessions?sinceMs=${text}`,
         `api/usage?timeZone=${text}`,
         `api/usage?unit=${text}`,
         `api/tools?sinceMs=${text}`,
@@ -477,8 +478,8 @@ test("includes work before the first hook in the list's order and in all-time fi
     const [row] = await rows("");
     const startMs = Date.parse(row?.start ?? "");
     expect(startMs).toBeLessThan(hookMs);
-    expect(await rows(`toMs=${hookMs - 1}`)).toEqual([row]);
-    expect(await rows(`toMs=${startMs}`)).toEqual([]);
+    expect(await rows(`untilMs=${hookMs - 1}`)).toEqual([row]);
+    expect(await rows(`untilMs=${startMs}`)).toEqual([]);
     const { total } = (await look.json("api/usage?unit=hour&split=model&timeZone=UTC")) as { total: object };
     expect(total).toMatchObject({ tool_calls: 5, input: 4278, output: 120 });
   } finally {

@@ -18,3 +18,7 @@ export const sumOfFailures = (all: readonly Failures[]): Failures =>
     failed: 0,
     calls: 0,
   });
+
+/** Whether a session is worth a look for its failures alone: at least three calls, and more than twice the usual share. */
+export const failsOften = ({ failed, calls }: Failures, usual: Failures): boolean =>
+  failed >= 3 && failed * usual.calls > 2 * usual.failed * calls;

@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { cachedFilterValues } from "./data/filter-values.ts";
+import { SessionTools } from "./data/tool-times.ts";
 import type { ViewDeps } from "./deps.ts";
 import type { LiveDrains } from "./live-drains.ts";
 import { promptAdder } from "./prompts.ts";
@@ -19,6 +20,7 @@ export function makeApp(viewDeps: ViewDeps, live: Live, base: string): Hono {
     addPrompts: promptAdder(viewDeps),
     filterValues: cachedFilterValues(viewDeps),
     recent: new RecentDocuments(),
+    sessionTools: new SessionTools(viewDeps),
   };
   // Not strict, because the page's address ends with a slash
   const app = new Hono({ strict: false }).basePath(base.replace(/\/$/, ""));

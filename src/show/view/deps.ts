@@ -25,6 +25,14 @@ export interface ViewDeps {
   readonly contentLines?: (session: StoredSession) => Promise<readonly ContentLine[]>;
   /** The content of one part of a session, from the agent's own files. Absent: the page shows none. */
   readonly contentOf?: (session: StoredSession, wanted: WantedContent) => Promise<ShownContent>;
+  /**
+   * Searches sessions in the agents' own files, in the given order, as far as a short time allows. By number, the line of each session
+   * that contains the text, and how many were searched: at least one. Absent: the page searches only the store.
+   */
+  readonly foundIn?: (
+    sessions: readonly StoredSession[],
+    text: string,
+  ) => Promise<{ readonly lines: ReadonlyMap<number, string>; readonly searched: number }>;
   /** The built page's files by name. */
   readonly files: ReadonlyMap<string, PageFile>;
   /** How to fill a store that does not exist yet. */

@@ -1,6 +1,8 @@
 import { readStore } from "#store/read-only.ts";
 import type { StoredSession } from "#store/sessions.ts";
+import type { changesOver } from "./data/changes.ts";
 import { findSession, type SessionDocument } from "./data/document.ts";
+import type { foundOver } from "./data/found.ts";
 import type { homeOver } from "./data/home.ts";
 import type { SessionRow } from "./data/rows.ts";
 import type { listSessions } from "./data/sessions.ts";
@@ -44,7 +46,7 @@ export function promptAdder({
     const shown = new Map(
       wanted.map((session) => [keyOf(session.source, session.sessionId), cache.get(session.id)?.line ?? null]),
     );
-    const withPrompt = (row: SessionRow): SessionRow => ({
+    const withPrompt = <R extends Titled>(row: R): R => ({
       ...row,
       prompt: shown.get(keyOf(row.source, row.session_id)) ?? null,
     });
@@ -61,13 +63,21 @@ interface Cached {
   readonly lastMs: number;
 }
 
-type WithRows = ReturnType<typeof homeOver> | ReturnType<typeof listSessions> | SessionDocument;
+/** What shows the first prompt line of a session. */
+type Titled = Pick<SessionRow, "source" | "session_id" | "prompt">;
 
-const KINDS: ReadonlySet<unknown> = new Set<WithRows["kind"]>(["home", "sessions", "session"]);
+type WithRows =
+  | ReturnType<typeof homeOver>
+  | ReturnType<typeof listSessions>
+  | ReturnType<typeof changesOver>
+  | Awaited<ReturnType<ReturnType<typeof foundOver>>>
+  | SessionDocument;
+
+const KINDS: ReadonlySet<unknown> = new Set<WithRows["kind"]>(["home", "sessions", "found", "changes", "session"]);
 
 const hasRows = (document: object): document is WithRows => "kind" in document && KINDS.has(document.kind);
 
-function mapRows(document: WithRows, map: (row: SessionRow) => SessionRow): WithRows {
+function mapRows(document: WithRows, map: <R extends Titled>(row: R) => R): WithRows {
   switch (document.kind) {
     case "home":
       return {
@@ -77,13 +87,17 @@ function mapRows(document: WithRows, map: (row: SessionRow) => SessionRow): With
       };
     case "sessions":
       return { ...document, rows: document.rows.map(map) };
+    case "found":
+      return { ...document, rows: document.rows.map((found) => ({ ...found, row: map(found.row) })) };
+    case "changes":
+      return { ...document, rows: document.rows.map((row) => ({ ...row, sessions: row.sessions.map(map) })) };
     case "session":
       return { ...document, row: map(document.row) };
   }
 }
 
-function rowsOf(document: WithRows): readonly SessionRow[] {
-  const rows: SessionRow[] = [];
+function rowsOf(document: WithRows): readonly Titled[] {
+  const rows: Titled[] = [];
   mapRows(document, (row) => {
     rows.push(row);
     return row;

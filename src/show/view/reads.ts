@@ -7,6 +7,7 @@ import { toContent, toLines } from "./data/content.ts";
 import { findSession, searchSpans, toDocument, toSpanDocument } from "./data/document.ts";
 import { downloadOf } from "./data/download.ts";
 import { toExplanation } from "./data/explanation.ts";
+import { foundOver } from "./data/found.ts";
 import { homeOver } from "./data/home.ts";
 import { listSessions } from "./data/sessions.ts";
 import { toolsOver } from "./data/tools.ts";
@@ -18,6 +19,7 @@ import { CHANGE_SORTS, SORTS, SPLITS } from "./wire/api.ts";
 export const READS = {
   home: readHome,
   sessions: readSessions,
+  found: readFound,
   session: readSession,
   span: readSpan,
   explain: readExplanation,
@@ -43,20 +45,30 @@ function readHome({ db, params, deps }: Reading) {
     ...params.times("sinceMs", "untilMs", "beforeMs"),
     todayMs: params.number("todayMs", nowMs, 0, nowMs),
     yesterdayMs: params.number("yesterdayMs", nowMs, 0, nowMs),
+    monthMs: params.number("monthMs", nowMs, 0, nowMs),
+    lastMonthMs: params.number("lastMonthMs", nowMs, 0, nowMs),
     unit: params.oneOf("unit", TIME_UNITS, "day"),
   });
 }
 
 function readSessions({ db, params, deps }: Reading) {
   return listSessions(db, deps, {
-    ...params.texts("agent", "repository", "model", "text"),
-    ...params.times("fromMs", "toMs"),
-    errors: params.flag("errors"),
+    ...sessionFilters(params),
     sort: params.oneOf("sort", SORTS, "recent"),
     descending: !params.flag("rising"),
     limit: params.number("limit", 50, 1, MAX_ROWS),
   });
 }
+
+function readFound({ db, params, deps }: Reading) {
+  return new Later(foundOver(db, deps, sessionFilters(params), params.number("after", 0, 0, MAX_ROWS)));
+}
+
+const sessionFilters = (params: Reading["params"]) => ({
+  ...params.texts("agent", "repository", "model", "tool", "text"),
+  ...params.times("sinceMs", "untilMs"),
+  errors: params.flag("errors"),
+});
 
 function readSession(reading: Reading) {
   const { db, params, deps } = reading;

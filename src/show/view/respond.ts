@@ -9,6 +9,7 @@ import { Download } from "./data/download.ts";
 import type { ExplanationDocument } from "./data/explanation.ts";
 import type { FilterValues } from "./data/filter-values.ts";
 import type { RowDeps } from "./data/rows.ts";
+import type { SessionTools } from "./data/tool-times.ts";
 import type { ViewDeps } from "./deps.ts";
 import type { promptAdder } from "./prompts.ts";
 import { BadRequest, type QueryParams, queryParams } from "./query-params.ts";
@@ -20,6 +21,7 @@ export interface ResponseDeps extends ViewDeps {
   readonly addPrompts: ReturnType<typeof promptAdder>;
   readonly filterValues: (db: Database) => FilterValues;
   readonly recent: RecentDocuments;
+  readonly sessionTools: SessionTools;
 }
 
 /** A request, and the snapshot of the store that its response is read from. */
@@ -49,9 +51,12 @@ export async function respond(context: Context, deps: ResponseDeps, read: Read):
     }
     if (typeof result === "symbol") return missing(context, result);
     if (result instanceof Download) return context.body(result.body, 200, result.headers);
-    if (result instanceof Later) return jsonOf(context, JSON.stringify(await result.document()));
     if (result instanceof KnownBody) return jsonOf(context, result.body);
-    return await respondWithPrompts(context, deps, result);
+    if (!(result instanceof Later)) return await respondWithPrompts(context, deps, result);
+    let prompted = await deps.addPrompts(await result.document());
+    // The page does not ask again for these
+    while (prompted.hasMore) prompted = await deps.addPrompts(prompted.document);
+    return jsonOf(context, JSON.stringify(prompted.document));
   } catch (error) {
     if (error instanceof StoreError) return context.json(apiError(error.code, deps.describeStoreError(error)), 503);
     if (error instanceof BadRequest || error instanceof RangeError) {
@@ -111,8 +116,8 @@ async function respondWithPrompts(context: Context, deps: ResponseDeps, result: 
   const { document, isComplete, hasMore } = await deps.addPrompts(result instanceof Tagged ? result.document : result);
   // Without a tag the page fetches it again, not only after the session has changed
   if (!isComplete) context.header("etag", undefined);
-  // The page shows the rows and asks again at once: titles are not worth a wait
-  if (hasMore) context.header(HAS_MORE, "1");
+  // The page shows the rows and asks again at once: what takes long to read is not worth a wait
+  if (hasMore || ("hasMore" in document && document.hasMore === true)) context.header(HAS_MORE, "1");
   const body = JSON.stringify(document);
   if (isComplete && result instanceof Tagged && result.canBeKept) deps.recent.keep(result.key, result.tag, body);
   return jsonOf(context, body);

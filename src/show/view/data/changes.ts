@@ -1,10 +1,11 @@
 import { sumKnown } from "#kit/numbers.ts";
 import { grouped } from "#kit/objects.ts";
 import type { Database } from "#store/database.ts";
-import type { SessionSource } from "#store/sessions/read-session.ts";
-import type { StoredSession } from "#store/sessions.ts";
+import { type SessionSource, sessionFactsOf } from "#store/sessions/read-session.ts";
+import { type StoredSession, sessionById } from "#store/sessions.ts";
 import type { ChangeDimension, Dimension } from "../../report/query.ts";
 import { inReadingOrder } from "../../report/text/usage-keys.ts";
+import { titleOf, titleText } from "../../report/titles.ts";
 import { usageByGroupings } from "../../report/usage.ts";
 import type { UsageRow } from "../../report/usage-rows.ts";
 import type { ChangeSort } from "../wire/api.ts";
@@ -42,6 +43,7 @@ export function changesOver(
   const shown = matching.slice(0, limit);
   const sessionNames = namesOfSessions(
     db,
+    deps,
     shown.flatMap(({ sessions }) => valuesOf(sessions, "session")),
   );
   return {
@@ -68,7 +70,8 @@ export function changesOver(
       sessions: inReadingOrder(["session"], sessions).flatMap((part) => {
         const session = sessionNames.get(part.key.session ?? "");
         if (session === undefined) return [];
-        return [{ ...session, agent: nameOfKey(deps, "agent", session.source) ?? "", figures: figuresOf(part) }];
+        const agent = nameOfKey(deps, "agent", session.source) ?? "";
+        return [{ ...session, agent, prompt: null as string | null, figures: figuresOf(part) }];
       }),
     })),
     /** Number of changes, also beyond the limit. */
@@ -177,21 +180,29 @@ function costOf(all: readonly UsageFigures[]): Pick<UsageFigures, "cost_usd" | "
   };
 }
 
-/** Sessions by their names in figures (`source/id`). */
-function namesOfSessions(
-  db: Database,
-  names: readonly string[],
-): ReadonlyMap<string, { readonly source: string; readonly sessionId: string }> {
+/** What sessions are called, by their names in figures (`source/id`). */
+function namesOfSessions(db: Database, { agents }: FiguresDeps, names: readonly string[]) {
   const rows = db
     .prepare(
-      `SELECT source, session_id, source || '/' || session_id AS name FROM sessions
+      `SELECT id, source || '/' || session_id AS name FROM sessions
        WHERE source || '/' || session_id IN (SELECT value FROM json_each(?))`,
     )
     .all(JSON.stringify(names));
   return new Map(
-    rows.map(({ name, source, session_id }) => [
-      String(name),
-      { source: String(source), sessionId: String(session_id) },
-    ]),
+    rows.map(({ id, name }) => {
+      const stored = sessionById(db, Number(id));
+      const { branch: _, ...title } = titleOf(db, { stored, facts: sessionFactsOf({ agents }, stored) });
+      return [
+        String(name),
+        {
+          source: stored.source,
+          session_id: stored.sessionId,
+          /** Changed files and the tools it used most; empty: unknown. */
+          title: titleText(title),
+          /** Of its last activity. */
+          lastMs: stored.lastMs,
+        },
+      ];
+    }),
   );
 }

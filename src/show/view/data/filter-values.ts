@@ -18,6 +18,8 @@ export interface FilterValues {
   /** Working folders of sessions without a repository; the last part of the path is their name. */
   readonly folders: readonly string[];
   readonly names: RepositoryNames;
+  /** Tools that were called, for searches. */
+  readonly tools: readonly string[];
 }
 
 /**
@@ -61,21 +63,25 @@ function queryFilterValues(db: Database, agents: SessionSource["agents"]): Filte
     .map(({ cwd }) => String(cwd));
   const named = [...repositories, ...folders.flatMap((folder) => repositoryOrFolder(undefined, folder) ?? [])];
   const names = repositoryNames(named);
-  return { choices: choicesOf(db, agents, named.map(names.nameOf)), repositories, folders, names };
+  const tools = namesIn(db, "SELECT DISTINCT name FROM tool_usage");
+  return { choices: choicesOf(db, agents, named.map(names.nameOf)), repositories, folders, names, tools };
 }
 
+const namesIn = (db: Database, sql: string): readonly string[] =>
+  db
+    .prepare(sql)
+    .all()
+    .map((row) => String(row["name"]));
+
 function choicesOf(db: Database, agents: SessionSource["agents"], repositories: readonly string[]): Choices {
-  const column = (sql: string): readonly string[] =>
-    db
-      .prepare(sql)
-      .all()
-      .map((row) => String(row["name"]));
   return {
-    agents: column(`SELECT DISTINCT source AS name FROM sessions s WHERE ${SHOWN} ORDER BY name`).map((source) => ({
-      source,
-      agent: cardOf({ agents }, source)?.title ?? source,
-    })),
+    agents: namesIn(db, `SELECT DISTINCT source AS name FROM sessions s WHERE ${SHOWN} ORDER BY name`).map(
+      (source) => ({
+        source,
+        agent: cardOf({ agents }, source)?.title ?? source,
+      }),
+    ),
     repositories: [...new Set(repositories)].sort(),
-    models: column("SELECT DISTINCT model AS name FROM usage WHERE model IS NOT NULL ORDER BY name"),
+    models: namesIn(db, "SELECT DISTINCT model AS name FROM usage WHERE model IS NOT NULL ORDER BY name"),
   };
 }

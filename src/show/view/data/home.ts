@@ -20,6 +20,9 @@ interface HomeQuery {
   /** Start of the user's day, and of the day before. */
   readonly todayMs: number;
   readonly yesterdayMs: number;
+  /** Start of the user's month, and of the month before. */
+  readonly monthMs: number;
+  readonly lastMonthMs: number;
   /** Start of the chosen period. @default start of the first session */
   readonly sinceMs?: number;
   /** End of the chosen period. @default now */
@@ -53,7 +56,9 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery) {
     [[], [unit], ["repository"], ["agent"], ["model"], ["agent", "tool"]],
   );
   const { buckets, rows } = chartBuckets(period, byTime);
-  /** `null`: nothing happened. */
+  /** `null`: nothing happened. A period that is shorter than the one after it ends before that one starts. */
+  const before = (fromMs: number, startMs: number, endMs: number) =>
+    between(fromMs, Math.min(startMs, fromMs + (endMs - startMs)));
   const between = (fromMs: number, toMs?: number) => {
     const range = { sinceMs: fromMs, ...(toMs !== undefined && { untilMs: toMs }), ...zone };
     const [[row] = []] = usageByGroupings(db, deps, range, [[]]);
@@ -70,12 +75,16 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery) {
     costUsd: buckets.map((bucket) => usd(rows.get(bucket)?.calls?.costNanoUsd)),
     today: {
       figures: between(query.todayMs),
-      before: between(query.yesterdayMs, query.yesterdayMs + (nowMs - query.todayMs)),
+      before: before(query.yesterdayMs, query.todayMs, nowMs),
+    },
+    month: {
+      figures: between(query.monthMs),
+      before: before(query.lastMonthMs, query.monthMs, nowMs),
     },
     /** The chosen period; `before` is `null` if nothing happened, or if there is no period before. */
     period: {
       figures: total[0] === undefined ? null : figuresOf(total[0]),
-      before: query.beforeMs === undefined ? null : between(query.beforeMs, query.beforeMs + (untilMs - sinceMs)),
+      before: query.beforeMs === undefined ? null : before(query.beforeMs, sinceMs, untilMs),
     },
     repositories: groupsOf(deps, "repository", repositories),
     agents: groupsOf(deps, "agent", agents),

@@ -1,5 +1,5 @@
 import type { Repository } from "#core/model/session.ts";
-import { type Failures, standsOut, sumOfFailures } from "#kit/text/failure-share.ts";
+import { type Failures, failsOften, sumOfFailures } from "#kit/text/failure-share.ts";
 import type { Database, Value } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
@@ -10,29 +10,43 @@ import type { Sort } from "../wire/api.ts";
 import { type FilterValues, SHOWN, STARTED } from "./filter-values.ts";
 import { type RowDeps, toRow } from "./rows.ts";
 
-interface ListQuery {
+/** Which sessions are listed. */
+export interface ListFilters {
   readonly agent?: string;
   readonly repository?: string;
   readonly model?: string;
-  /** Searched in id, agent, repository, branch, folder and model names; case-insensitive. */
+  readonly tool?: string;
+  /** Searched in id, agent, repository, branch, folder, and names of models and tools; case-insensitive. */
   readonly text?: string;
   /** Last activity at or after this time. */
-  readonly fromMs?: number;
+  readonly sinceMs?: number;
   /** Start before this time. */
-  readonly toMs?: number;
-  /** Only sessions that ended with an error, in which a turn failed, or in which more tool calls failed than usual. */
+  readonly untilMs?: number;
+  /** Only sessions that ended with an error, in which a turn failed, or in which tool calls failed far more often than usual. */
   readonly errors: boolean;
+}
+
+interface ListQuery extends ListFilters {
   readonly sort: Sort;
   readonly descending: boolean;
   readonly limit: number;
 }
 
+export type ListDeps = RowDeps & { readonly filterValues: (db: Database) => FilterValues };
+
+/** Numbers of all sessions that match, by latest activity. */
+export function sessionIds(db: Database, { agents, filterValues }: ListDeps, filters: ListFilters): readonly number[] {
+  const all = [...conditions(db, agents, filterValues(db), filters)];
+  return db
+    .prepare(
+      `SELECT s.id AS id FROM sessions s WHERE ${all.map(({ sql }) => sql).join(" AND ")} ORDER BY s.last_ms DESC, s.id DESC`,
+    )
+    .all(...all.flatMap(({ values }) => values))
+    .map((row) => Number(row["id"]));
+}
+
 /** The first sessions that match a query. */
-export function listSessions(
-  db: Database,
-  deps: RowDeps & { readonly filterValues: (db: Database) => FilterValues },
-  query: ListQuery,
-) {
+export function listSessions(db: Database, deps: ListDeps, query: ListQuery) {
   const { agents } = deps;
   const filterValues = deps.filterValues(db);
   const all = [...conditions(db, agents, filterValues, query)];
@@ -92,18 +106,21 @@ function* conditions(
   db: Database,
   agents: SessionSource["agents"],
   filterValues: FilterValues,
-  query: ListQuery,
+  query: ListFilters,
 ): Generator<Condition> {
   yield { sql: SHOWN, values: [] };
   if (query.agent !== undefined) yield { sql: "s.source = ?", values: [query.agent] };
   if (query.repository !== undefined) yield inRepository(filterValues, query.repository);
-  if (query.fromMs !== undefined) yield { sql: "s.last_ms >= ?", values: [query.fromMs] };
-  if (query.toMs !== undefined) yield { sql: `${STARTED} < ?`, values: [query.toMs] };
+  if (query.sinceMs !== undefined) yield { sql: "s.last_ms >= ?", values: [query.sinceMs] };
+  if (query.untilMs !== undefined) yield { sql: `${STARTED} < ?`, values: [query.untilMs] };
   // SQL cannot filter unsettled data, so these few sessions are checked one by one
-  const unsettled = query.model !== undefined || query.errors ? unsettledTraits(db, agents) : [];
-  if (query.model !== undefined) yield usedModel(unsettled, query.model);
-  if (query.errors) yield hadErrors(db, unsettled);
-  if (query.text !== undefined && query.text !== "") yield containsText(db, agents, filterValues, query.text);
+  const { model, tool, errors, text = "" } = query;
+  const needsTraits = model !== undefined || tool !== undefined || errors || text !== "";
+  const unsettled = needsTraits ? unsettledTraits(db, agents) : [];
+  if (model !== undefined) yield usedOne("usage u WHERE u.model = ?", model, unsettled, ({ models }) => models);
+  if (tool !== undefined) yield usedOne("tool_usage u WHERE u.name = ?", tool, unsettled, ({ tools }) => tools);
+  if (errors) yield hadErrors(db, unsettled);
+  if (text !== "") yield containsText(db, agents, filterValues, unsettled, text);
 }
 
 /** The repository as a filter names it, or the folder of a session without one. */
@@ -121,14 +138,20 @@ function inRepository({ repositories, folders, names }: FilterValues, repository
   };
 }
 
-const usedModel = (unsettled: readonly UnsettledTraits[], model: string): Condition => ({
-  sql: "(EXISTS (SELECT 1 FROM usage u WHERE u.session = s.id AND u.model = ?) OR s.id IN (SELECT value FROM json_each(?)))",
-  values: [model, idsOf(unsettled.filter(({ models }) => models.has(model)))],
+/** The sessions that used one model, or called one tool. @param settled the view of it, with its condition */
+const usedOne = (
+  settled: string,
+  name: string,
+  unsettled: readonly UnsettledTraits[],
+  namesOf: (traits: UnsettledTraits) => ReadonlySet<string>,
+): Condition => ({
+  sql: `(EXISTS (SELECT 1 FROM ${settled} AND u.session = s.id) OR s.id IN (SELECT value FROM json_each(?)))`,
+  values: [name, idsOf(unsettled.filter((one) => namesOf(one).has(name)))],
 });
 
-/** Almost every session has a failed tool call, because agents try things: only those count in which clearly more failed than usual. */
+/** Almost every session has a failed tool call, because agents try things: only those count that fail far more often than usual. */
 function hadErrors(db: Database, unsettled: readonly UnsettledTraits[]): Condition {
-  const failures = new Map<number, Failures>(unsettled.map(({ session, tools }) => [session, tools]));
+  const failures = new Map<number, Failures>(unsettled.map(({ session, calls }) => [session, calls]));
   for (const row of db
     .prepare("SELECT session, sum(errors) AS failed, sum(calls) AS calls FROM tool_usage GROUP BY session")
     .all()) {
@@ -136,7 +159,7 @@ function hadErrors(db: Database, unsettled: readonly UnsettledTraits[]): Conditi
     failures.set(session, sumOfFailures([settled, failures.get(session) ?? NO_FAILURES]));
   }
   const usual = sumOfFailures([...failures.values()]);
-  const withMany = [...failures].flatMap(([session, one]) => (standsOut(one, usual) ? [session] : []));
+  const withMany = [...failures].flatMap(([session, one]) => (failsOften(one, usual) ? [session] : []));
   const withFailedTurn = unsettled.filter(({ hasFailedTurn }) => hasFailedTurn).map(({ session }) => session);
   return {
     sql: `(EXISTS (SELECT 1 FROM turn_usage t WHERE t.session = s.id AND t.failed > 0)
@@ -154,16 +177,20 @@ const idsOf = (unsettled: readonly UnsettledTraits[]): string =>
 function containsText(
   db: Database,
   agents: SessionSource["agents"],
-  { choices, names }: FilterValues,
+  { choices, names, tools }: FilterValues,
+  unsettled: readonly UnsettledTraits[],
   text: string,
 ): Condition {
   const contains = textMatcher(text);
+  const open = unsettled.filter((one) => [...one.models, ...one.tools].some(contains)).map(({ session }) => session);
   return {
-    sql: `(s.id IN (SELECT value FROM json_each(?)) OR EXISTS (SELECT 1 FROM usage u
-       WHERE u.session = s.id AND u.model IN (SELECT value FROM json_each(?))))`,
+    sql: `(s.id IN (SELECT value FROM json_each(?))
+       OR EXISTS (SELECT 1 FROM usage u WHERE u.session = s.id AND u.model IN (SELECT value FROM json_each(?)))
+       OR EXISTS (SELECT 1 FROM tool_usage u WHERE u.session = s.id AND u.name IN (SELECT value FROM json_each(?))))`,
     values: [
-      JSON.stringify(sessionsWithText(db, agents, names, contains)),
+      JSON.stringify([...sessionsWithText(db, agents, names, contains), ...open]),
       JSON.stringify(choices.models.filter(contains)),
+      JSON.stringify(tools.filter(contains)),
     ],
   };
 }
@@ -174,7 +201,7 @@ function textMatcher(searched: string): (text: string) => boolean {
   return (text) => text.toLowerCase().includes(lower);
 }
 
-/** Row ids of the sessions that contain the text, except in a model's name. */
+/** Row ids of the sessions that contain the text, except in the name of a model or tool. */
 function sessionsWithText(
   db: Database,
   agents: SessionSource["agents"],
@@ -204,8 +231,9 @@ function sessionsWithText(
 interface UnsettledTraits {
   readonly session: number;
   readonly models: ReadonlySet<string>;
+  readonly tools: ReadonlySet<string>;
   readonly hasFailedTurn: boolean;
-  readonly tools: Failures;
+  readonly calls: Failures;
 }
 
 const unsettledTraits = (db: Database, agents: SessionSource["agents"]): readonly UnsettledTraits[] =>
@@ -215,8 +243,9 @@ const unsettledTraits = (db: Database, agents: SessionSource["agents"]): readonl
     return {
       session,
       models: new Set(runs.flatMap((run) => run.modelCalls.flatMap(({ model }) => model ?? []))),
+      tools: new Set(runs.flatMap((run) => run.toolCalls.map(({ name }) => name))),
       hasFailedTurn: turns.some(({ state }) => state === "failed"),
-      tools: sumOfFailures(
+      calls: sumOfFailures(
         runs.flatMap((run) => run.toolCalls.map(({ status }) => ({ failed: status === "error" ? 1 : 0, calls: 1 }))),
       ),
     };

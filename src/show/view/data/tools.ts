@@ -1,31 +1,58 @@
+import { grouped } from "#kit/objects.ts";
 import type { Database } from "#store/database.ts";
+import { wholeQuarters } from "../../report/buckets.ts";
 import { usage } from "../../report/usage.ts";
 import { toolsJson } from "../../report/usage-data.ts";
+import { addTo, NO_TOOLS, TOOL_FIGURES } from "../../report/usage-facts.ts";
 import type { UsageRow } from "../../report/usage-rows.ts";
 import { type FiguresDeps, type FiguresQuery, firstMs, nameOfKey } from "./figures.ts";
+import type { RowDeps } from "./rows.ts";
+import { sessionIds } from "./sessions.ts";
+import type { SessionTools } from "./tool-times.ts";
 
-/** Calls, outcomes and duration of each tool. */
-export function toolsOver(db: Database, deps: FiguresDeps, { nowMs, ...query }: FiguresQuery) {
+/** Calls, outcomes and durations of each tool, and the cost of the model calls after them. */
+export function toolsOver(
+  db: Database,
+  deps: FiguresDeps & RowDeps & { readonly sessionTools: SessionTools },
+  { nowMs, ...query }: FiguresQuery,
+) {
   const sinceMs = query.sinceMs ?? firstMs(db) ?? nowMs;
+  const rows = toolRows(db, deps, usage(db, deps, { ...query, sinceMs, by: ["agent", "tool"] }));
+  const range = wholeQuarters({ ...query, sinceMs });
+  const isWithin = (ms: number): boolean => ms >= range.sinceMs && ms < range.untilMs;
+  const sessions = sessionIds(db, deps, { ...query, sinceMs, errors: false });
+  const { byTool, ...timed } = deps.sessionTools.over(db, sessions, isWithin, nowMs);
   return {
     kind: "tools" as const,
     sinceMs,
-    rows: toolRows(db, deps, usage(db, deps, { ...query, sinceMs, by: ["agent", "tool"] })),
+    /** `times`: of the sessions that were read; `null`: these have no such call. */
+    rows: rows.map((row) => ({ ...row, times: byTool.get(row.tool) ?? null })),
+    /** How many sessions `times` are of, and how many there are. */
+    timed: { sessions: timed.sessions, of: timed.of },
+    hasMore: timed.hasMore,
     choices: deps.filterValues(db).choices,
   };
 }
 
 export type ToolRow = ReturnType<typeof toolRows>[number];
 
-/** Rows by agent and tool: as in `report --json`, with the agent's name and the tool's MCP server (`null`: a built-in tool). */
+/** One row per tool, with its agents and its MCP server (`null`: a built-in tool). @param rows by agent and tool */
 export function toolRows(db: Database, deps: Pick<FiguresDeps, "agents">, rows: readonly UsageRow[]) {
   const servers = serversOf(db);
-  return rows.flatMap(({ key, tools, sessions }) => {
-    const tool = key.tool ?? null;
-    if (tools === undefined || tool === null) return [];
-    const server = servers.get(tool) ?? /^mcp__(.+?)__/.exec(tool)?.[1] ?? null;
-    const agent = nameOfKey(deps, "agent", key.agent ?? "") ?? "";
-    return [{ agent, tool, server, sessions, ...toolsJson(tools) }];
+  return [...grouped(rows, ({ key }) => key.tool ?? null)].flatMap(([tool, ofAgents]) => {
+    const known = ofAgents.filter(({ tools }) => tools !== undefined);
+    if (tool === null || known.length === 0) return [];
+    const sum = { ...NO_TOOLS };
+    for (const { tools } of known) if (tools !== undefined) addTo(sum, tools, TOOL_FIGURES);
+    return [
+      {
+        tool,
+        agents: known.map(({ key }) => nameOfKey(deps, "agent", key.agent ?? "") ?? ""),
+        server: servers.get(tool) ?? /^mcp__(.+?)__/.exec(tool)?.[1] ?? null,
+        sessions: known.reduce((n, { sessions }) => n + sessions, 0),
+        ...toolsJson(sum),
+      },
+    ];
   });
 }
 

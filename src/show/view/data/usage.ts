@@ -20,12 +20,14 @@ interface UsageViewQuery extends FiguresQuery {
  */
 export function usageOver(db: Database, deps: FiguresDeps, { nowMs, ...query }: UsageViewQuery) {
   const { unit, split } = query;
-  const period = { ...query, sinceMs: query.sinceMs ?? firstMs(db) ?? nowMs, untilMs: query.untilMs ?? nowMs };
+  const { sinceMs = 0, untilMs = nowMs } = query;
+  // The days before the first session are no days without work
+  const period = { ...query, sinceMs: Math.max(sinceMs, startOfHour(firstMs(db) ?? nowMs)), untilMs };
   checkBarCount(period, `: choose a larger unit than ${unit}, or a shorter period`);
   const [byTime = [], [total] = [], parts = [], bySplit = [], models = []] = usageByGroupings(
     db,
     deps,
-    { ...query, sinceMs: period.sinceMs },
+    { ...query, sinceMs },
     [[unit], [], [unit, split], [split], ["model"]],
   );
   const { buckets, rows } = chartBuckets(period, byTime);
@@ -50,6 +52,8 @@ export function usageOver(db: Database, deps: FiguresDeps, { nowMs, ...query }: 
       return {
         /** `null`: unknown. */
         name: nameOfKey(deps, split, key),
+        /** The value of its filter. */
+        key,
         figures: figuresOf(row),
         ...seriesOf(buckets, new Map(own.map((part) => [part.key[unit], part]))),
       };
@@ -59,6 +63,8 @@ export function usageOver(db: Database, deps: FiguresDeps, { nowMs, ...query }: 
 }
 
 // --- internal ---
+
+const startOfHour = (ms: number): number => ms - (ms % 3_600_000);
 
 /** Cost and tokens of one group, one value per bucket; 0 if there was no usage or none was reported. */
 function seriesOf(

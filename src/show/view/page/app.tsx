@@ -3,6 +3,7 @@ import { Changes } from "./changes/changes.tsx";
 import { EXPORTED } from "./data/exported.ts";
 import { useConnection } from "./data/live.ts";
 import { Home } from "./home/home.tsx";
+import { useSearchKeys } from "./parts/fields.tsx";
 import { hrefOf, type Route, useRoute } from "./route.ts";
 import { SessionView } from "./session/session-view.tsx";
 import { Sessions } from "./sessions/sessions.tsx";
@@ -37,6 +38,7 @@ function Exported({ page }: { page: ExportedPage }) {
 
 function Views() {
   const route = useRoute();
+  useSearchKeys();
   const shown = route.view === "session" ? "sessions" : route.view;
   return (
     <>

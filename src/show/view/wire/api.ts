@@ -4,7 +4,7 @@ import type { ChangeDimension, Dimension, TimeUnit } from "../../report/query.ts
  * The files of this folder describe the JSON that the server sends to the page of the same build. Unknown is `null`, never 0. Strings come from agents unchanged, so the page must never treat them as markup.
  */
 
-/** Header of a response: ask again, the next one has titles that are missing in this one. */
+/** Header of a response: ask again, the next one has titles or figures that are missing in this one. */
 export const HAS_MORE = "openhook-more-titles";
 
 /** There is no store yet, which is not an error. */

@@ -22,6 +22,7 @@ export type SessionDocument = Documents["session"];
 export type ExplanationDocument = Documents["explain"];
 export type ChangesDocument = Documents["changes"];
 export type UsageDocument = Documents["usage"];
+export type ToolsDocument = Documents["tools"];
 
 /** The data of an exported page: one session in full. */
 export interface ExportedPage {

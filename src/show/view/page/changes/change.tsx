@@ -4,6 +4,7 @@ import { type ChangeOutcome, type ChangesDocument, FATES, type Fate, type UsageF
 import { Cost, InOut, Time, Unknown } from "../figures/figures.tsx";
 import { NumberCell, ShareCell } from "../figures/table.tsx";
 import { hrefOf } from "../route.ts";
+import { keyOf, nameOf } from "../sessions/session-table.tsx";
 import { duration, exact, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 
@@ -51,7 +52,7 @@ export function Change({ by, row, share, isOpen }: Props) {
           <td colSpan={COLUMNS}>
             <ul aria-label={`Sessions behind ${safeText(row.key)}`}>
               {sessions.map((part) => (
-                <Session key={`${part.source}/${part.sessionId}`} part={part} />
+                <Session key={keyOf(part)} part={part} />
               ))}
             </ul>
           </td>
@@ -105,12 +106,17 @@ function Name({ by, row: { key, url, certainty } }: { by: ChangeDimension; row: 
 }
 
 /** The part of a session that led to the change. */
-function Session({ part: { source, sessionId, agent, figures } }: { part: ChangeRow["sessions"][number] }) {
+function Session({ part }: { part: ChangeRow["sessions"][number] }) {
+  const { source, session_id, agent, lastMs, figures } = part;
   return (
     <li>
-      <a href={hrefOf("session", { source, id: sessionId })}>
-        {safeText(agent)} <span class="id">{safeText(sessionId)}</span>
-      </a>
+      <span>
+        <Time ms={lastMs} />{" "}
+        <a href={hrefOf("session", { source, id: session_id })} title={safeText(session_id)}>
+          {nameOf(part)}
+        </a>{" "}
+        <span class="muted">{safeText(agent)}</span>
+      </span>
       <span>
         <Cost of={figures} />
         {figures.turns === undefined ? "" : ` · ${plural(figures.turns, "turn")}`}

@@ -2,14 +2,15 @@ import { useState } from "preact/hooks";
 import type { ChangeDimension } from "../../wire/api.ts";
 import type { ChangeOutcome, ChangesDocument, UsageFigures } from "../../wire/documents.ts";
 import { useApi } from "../data/api.ts";
+import { command } from "../data/exported.ts";
 import { Cost, Tile, Unknown } from "../figures/figures.tsx";
 import { Downloads, More } from "../figures/table.tsx";
 import { FigureFilters } from "../filters/filters.tsx";
-import { boundsOfParams } from "../filters/range.ts";
-import { useTitle } from "../hooks.ts";
+import { boundsOfParams, filtersOf, titleOf } from "../filters/range.ts";
+import { useKeptPlace, useTitle } from "../hooks.ts";
 import { SearchField, Select } from "../parts/fields.tsx";
 import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholder.tsx";
-import { changeParams, type ViewParams } from "../route.ts";
+import { changeParams, hrefOf, type ViewParams } from "../route.ts";
 import { capitalised, exact, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 import { ChangeTable } from "./change-table.tsx";
@@ -22,23 +23,30 @@ export function Changes({ params }: { params: ViewParams }) {
   const query = { agent, repository, ...boundsOfParams(params, "30"), by };
   const [limit, setLimit] = useState(PAGE_ROWS);
   const { data: changes, problem } = useApi("changes", { ...query, key, text, source, id, sort, limit: String(limit) });
-  useTitle("Changes");
+  useTitle(titleOf("Changes", params));
+  useKeptPlace(changes?.rows.length ?? 0);
   if (changes === undefined) return <Placeholder problem={problem} />;
 
   const { rows, rowCount, total } = changes;
   const isPart = key !== undefined || id !== undefined;
   return (
     <>
-      <div class="heading wide">
+      <div class="heading">
         <h1>Changes</h1>
-        {isPart ? null : <Downloads query={query} />}
       </div>
-      <FigureFilters params={params} choices={changes.choices} hasModel={false}>
-        <SearchField
-          value={text ?? ""}
-          placeholder="Id, name, repository, agent"
-          onChange={(value) => changeParams({ text: value })}
-        />
+      <FigureFilters
+        params={params}
+        choices={changes.choices}
+        hasModel={false}
+        search={
+          <SearchField
+            value={text ?? ""}
+            placeholder="Id, name, repository, agent"
+            onChange={(value) => changeParams({ text: value })}
+          />
+        }
+        end={isPart ? null : <Downloads query={query} />}
+      >
         <Select
           name="By"
           value={by}
@@ -53,7 +61,9 @@ export function Changes({ params }: { params: ViewParams }) {
         <NothingInPeriod what="sessions" view="changes" params={{ by }} />
       ) : (
         <>
-          {key === undefined ? <Summary document={changes} total={total} /> : null}
+          {key === undefined ? (
+            <Summary document={changes} total={total} href={hrefOf("sessions", filtersOf(params, "30"))} />
+          ) : null}
           {rows.length === 0 ? (
             <NoChanges by={by} isSearch={text !== undefined} />
           ) : (
@@ -127,18 +137,23 @@ function NoChanges({ by, isSearch }: { by: ChangeDimension; isSearch: boolean })
       <p>
         {GROUPS[by].source} All of the cost is in “Without a known {by}”.
       </p>
+      <p>
+        To get one: enable your agents with <code>{command("enable")}</code> and let them work on a branch and commit.
+        For past sessions run <code>{command("outcomes --all")}</code>, which asks git for the commits with files that
+        they edited.
+      </p>
     </section>
   );
 }
 
 /** Cost with and without a change, which add up to the cost of all sessions, and what became of all commits. */
-function Summary({ document, total }: { document: ChangesDocument; total: UsageFigures }) {
+function Summary({ document, total, href }: { document: ChangesDocument; total: UsageFigures; href: string }) {
   const { by, rowCount, withCost, without, outcome } = document;
   const shareOfAll = ({ cost_usd }: ChangesDocument["withCost"]): string =>
     `${percent(cost_usd ?? 0, total.cost_usd ?? 0)} of all`;
   return (
     <dl class="tiles">
-      <Tile name="Cost of all sessions" note={plural(total.sessions, "session")}>
+      <Tile name="Cost of all sessions" href={href} note={plural(total.sessions, "session")}>
         <Cost of={total} />
       </Tile>
       <Tile name={`With a ${by}`} note={shareOfAll(withCost)}>

@@ -88,7 +88,7 @@ const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(do
 interface Reply<T> {
   readonly body: ApiResponse<T>;
   readonly etag: string | null;
-  /** The next response has titles that are missing in this one. */
+  /** The next response has titles or figures that are missing in this one. */
   readonly hasMore: boolean;
 }
 

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { shortModel } from "#kit/text/model-name.ts";
 import type { SessionRow, UsageFigures } from "../../wire/documents.ts";
 import {
   dateTime,
@@ -9,6 +10,7 @@ import {
   leastDollars,
   preciseDollars,
   shortCount,
+  timeOfDay,
 } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 
@@ -69,10 +71,10 @@ export const NoPriceNotes = ({ of }: { of: readonly string[] }) => (
   </>
 );
 
-/** A time, to the minute; the second appears under the pointer. */
-export const Time = ({ ms }: { ms: number }) => (
+/** A time, to the minute; the second appears under the pointer. @param isClock without the day */
+export const Time = ({ ms, isClock = false }: { ms: number; isClock?: boolean }) => (
   <time dateTime={new Date(ms).toISOString()} title={dateTimeExact(ms)}>
-    {dateTime(ms)}
+    {isClock ? timeOfDay(ms) : dateTime(ms)}
   </time>
 );
 
@@ -87,21 +89,23 @@ export function EndBadge({ ending: { state, text } }: Pick<SessionRow, "ending">
   return <span class={`badge ${state}`}>{safeText(text)}</span>;
 }
 
-/** A large figure with its name and a note below. */
+/** A large figure with its name and a note below. @param href where the figure leads */
 export function Tile({
   name,
   children,
   note,
+  href,
 }: {
   name: string;
   children: ComponentChildren;
   note?: ComponentChildren;
+  href?: string | undefined;
 }) {
   return (
     <div class="tile">
       <dt>{name}</dt>
       <dd>
-        <span class="figure">{children}</span>
+        <span class="figure">{href === undefined ? children : <a href={href}>{children}</a>}</span>
         {note === undefined || note === null ? null : <span class="note">{note}</span>}
       </dd>
     </div>
@@ -109,6 +113,13 @@ export function Tile({
 }
 
 export const Unknown = () => <span class="unknown">unknown</span>;
+
+/** A model without the date in its name, which appears under the pointer. */
+export const Model = ({ name }: { name: string }) => (
+  <span class="model" title={safeText(name)}>
+    {safeText(shortModel(name))}
+  </span>
+);
 
 /** A name and its value, in a `dl`. */
 export const Pair = ({ name, children }: { name: string; children: ComponentChildren }) => (

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import type { Choices } from "../../wire/documents.ts";
 import { Select } from "../parts/fields.tsx";
 import { changeParams, type ViewParams } from "../route.ts";
@@ -12,13 +13,41 @@ interface Props {
   readonly hasModel?: boolean;
 }
 
-/** Filters of the views with figures. @param children filters that only one view has */
-export function FigureFilters({ children, ...subject }: Props & { readonly children?: ComponentChildren }) {
+/** Filters of the views with figures. @param children filters that only one view has @param search its search, if it has one @param end what follows them */
+export function FigureFilters({
+  children,
+  search,
+  end,
+  ...subject
+}: Props & { readonly [Part in "children" | "search" | "end"]?: ComponentChildren }) {
   return (
-    <search class="filters" aria-label="Filter figures">
+    <Filters label="Filter figures" search={search}>
       <PeriodFilter params={subject.params} fallback="30" />
       {children}
       <SubjectFilters {...subject} />
+      {end}
+    </Filters>
+  );
+}
+
+/** Fields that choose what a view shows. A phone has no room for them: there a button shows all but the search. */
+export function Filters({
+  label,
+  search,
+  children,
+}: {
+  label: string;
+  search?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <search class="filters" aria-label={label}>
+      {search}
+      <button type="button" class="quiet fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        Filters <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span>
+      </button>
+      <div class={isOpen ? "folded open" : "folded"}>{children}</div>
     </search>
   );
 }
@@ -35,7 +64,7 @@ export function PeriodFilter({ params, fallback }: { params: ViewParams; fallbac
 }
 
 /** The first and the last day of a period. */
-export const DaysBetween = ({ params }: { params: ViewParams }) => (
+const DaysBetween = ({ params }: { params: ViewParams }) => (
   <>
     <Day name="From" value={params["from"]} onChange={(from) => changeParams({ from })} />
     <Day name="To" value={params["to"]} onChange={(to) => changeParams({ to })} />

@@ -3,12 +3,22 @@ import { useApi } from "../data/api.ts";
 import { failuresIn } from "../figures/compare.ts";
 import { Downloads } from "../figures/table.tsx";
 import { PeriodFilter } from "../filters/filters.tsx";
-import { beforeOf, boundsOfRange, RANGES, rangeNamed, startOfDay, unitsOf } from "../filters/range.ts";
-import { useTitle } from "../hooks.ts";
+import {
+  beforeOf,
+  boundsOfRange,
+  daysOfBucket,
+  RANGES,
+  type Range,
+  rangeNamed,
+  startOfDay,
+  startOfMonth,
+  unitsOf,
+} from "../filters/range.ts";
+import { useKeptPlace, useTitle } from "../hooks.ts";
 import { NoSessionsYet, Placeholder } from "../parts/placeholder.tsx";
 import { hrefOf, type ViewParams } from "../route.ts";
 import { SessionTable } from "../sessions/session-table.tsx";
-import { bucketName, dollars, timeZone } from "../text/format.ts";
+import { bucketLabel, bucketName, dollars, timeZone } from "../text/format.ts";
 import { Running } from "./running.tsx";
 import { Summary } from "./summary.tsx";
 import { TopGroups, TopTools } from "./top-lists.tsx";
@@ -16,7 +26,7 @@ import { TopGroups, TopTools } from "./top-lists.tsx";
 /** Where the money goes now, today and in the chosen period. */
 export function Home({ params }: { params: ViewParams }) {
   const { from, to } = params;
-  const range = rangeNamed(params["range"], "7");
+  const range = rangeNamed(params["range"], DEFAULT_RANGE);
   const chosen = { range, from, to };
   const bounds = boundsOfRange(chosen);
   const { data: home, problem } = useApi("home", {
@@ -24,10 +34,13 @@ export function Home({ params }: { params: ViewParams }) {
     beforeMs: beforeOf(chosen),
     todayMs: String(startOfDay(0)),
     yesterdayMs: String(startOfDay(1)),
+    monthMs: String(startOfMonth(0)),
+    lastMonthMs: String(startOfMonth(1)),
     unit: unitsOf(chosen)[0],
     timeZone: timeZone(),
   });
   useTitle("Home");
+  useKeptPlace(home?.buckets.length ?? 0);
   if (home === undefined) return <Placeholder problem={problem} />;
 
   const title = RANGES.find(({ value }) => value === range)?.text ?? "";
@@ -39,7 +52,7 @@ export function Home({ params }: { params: ViewParams }) {
         <h1>Home</h1>
         {home.sessionCount === 0 ? null : (
           <search class="filters" aria-label="Period">
-            <PeriodFilter params={params} fallback="7" />
+            <PeriodFilter params={params} fallback={DEFAULT_RANGE} />
             <Downloads query={{ ...bounds, by: `${home.unit},agent,model` }} />
           </search>
         )}
@@ -48,9 +61,9 @@ export function Home({ params }: { params: ViewParams }) {
         <NoSessionsYet />
       ) : (
         <>
-          <Running running={home.running} usual={failuresIn(home.period.figures)} />
-          <Summary home={home} period={period} range={range} />
+          <Summary home={home} period={period} filters={filters} />
           <CostBars home={home} period={period} />
+          <Running running={home.running} usual={failuresIn(home.period.figures)} />
           <div class="tops">
             <TopGroups title="Repositories" split="repository" groups={home.repositories} filters={filters} />
             <TopGroups title="Models" split="model" groups={home.models} filters={filters} />
@@ -68,34 +81,57 @@ export function Home({ params }: { params: ViewParams }) {
     </>
   );
 }
+
 // --- internal ---
 
-/** Cost over time, as small bars. Hidden from screen readers, because Usage has the same figures as a table. */
+/** The month so far, unless it has only begun. */
+const DEFAULT_RANGE: Range = new Date().getDate() > 7 ? "month" : "7";
+
+/** Cost over time, as bars that lead to the sessions. */
 function CostBars({ home: { buckets, costUsd, unit }, period }: { home: HomeDocument; period: string }) {
   const largest = Math.max(0, ...costUsd.map((cost) => cost ?? 0));
   if (largest === 0 || buckets.length < 2) return null;
+  const isDense = buckets.length > MAX_WIDE_BARS;
   return (
     <figure class="cost-bars">
       <figcaption>
         <span class="title">
           Cost per {unit}, {period.charAt(0).toLowerCase() + period.slice(1)}
         </span>
-        <span class="muted">up to {dollars(largest)}, at list prices</span>
+        <span class="muted">at list prices</span>
       </figcaption>
-      <div class="bars" aria-hidden="true">
+      <ol class={isDense ? "bars dense" : "bars"}>
         {buckets.map((bucket, i) => {
           const cost = costUsd[i] ?? null;
+          const text = `${bucketName(bucket)}: ${cost === null ? "no known cost" : dollars(cost)}`;
           return (
-            <span key={bucket} title={`${bucketName(bucket)}: ${cost === null ? "no known cost" : dollars(cost)}`}>
-              <span class={cost ? "" : "none"} style={{ height: `${((cost ?? 0) / largest) * 100}%` }} />
-            </span>
+            <li key={bucket} class={cost === largest ? "largest" : undefined}>
+              <a href={hrefOf("sessions", daysOfBucket(bucket))} title={text}>
+                <span class="sr">{text}</span>
+                <span class="value" aria-hidden="true">
+                  {cost ? (isDense ? shortDollars(cost) : dollars(cost)) : ""}
+                </span>
+                <span class={cost ? "bar" : "bar none"} style={{ height: `${((cost ?? 0) / largest) * 84}px` }} />
+                <span class="label" aria-hidden="true">
+                  {bucketLabel(bucket).replace(isDense ? / \w{3}$/ : "", "")}
+                </span>
+              </a>
+            </li>
           );
         })}
-      </div>
-      <p class="ends muted" aria-hidden="true">
-        <span>{bucketName(buckets[0] ?? "")}</span>
-        <span>{bucketName(buckets.at(-1) ?? "")}</span>
-      </p>
+      </ol>
+      {isDense ? (
+        <p class="ends muted" aria-hidden="true">
+          <span>{bucketName(buckets[0] ?? "")}</span>
+          <span>{bucketName(buckets.at(-1) ?? "")}</span>
+        </p>
+      ) : null}
     </figure>
   );
 }
+
+/** More have no room for cents and the name of the month. */
+const MAX_WIDE_BARS = 16;
+
+/** For a narrow bar, which has the whole amount under the pointer: `$12`, `$1.2`. */
+const shortDollars = (usd: number): string => (usd < 0.05 ? "" : `$${usd.toFixed(usd < 9.95 ? 1 : 0)}`);

@@ -1,9 +1,10 @@
-import type { Failures } from "../../../../kit/text/failure-share.ts";
+import type { Failures } from "#kit/text/failure-share.ts";
 import type { HomeDocument } from "../../wire/documents.ts";
 import { failureClass, failuresOf } from "../figures/compare.ts";
-import { Branch, Cost, InOut, Pair, placeOf } from "../figures/figures.tsx";
+import { Branch, Cost, placeOf } from "../figures/figures.tsx";
 import { useNow } from "../hooks.ts";
 import { hrefOf } from "../route.ts";
+import { keyOf, nameOf } from "../sessions/session-table.tsx";
 import { duration, msOf, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 
@@ -16,12 +17,8 @@ export function Running({ running, usual }: { running: HomeDocument["running"]; 
       <h2 id="running">Running now</h2>
       <ul>
         {running.map(({ row, turnStartMs, tools }) => (
-          <li key={`${row.source}/${row.session_id}`} class={turnStartMs === null ? "idle" : "busy"}>
-            <a href={hrefOf("session", { source: row.source, id: row.session_id })}>
-              <span class="agent">{safeText(row.agent)}</span> {safeText(placeOf(row))}
-              <Branch of={row} />
-            </a>
-            {row.prompt === null ? null : <span class="prompt">{safeText(row.prompt)}</span>}
+          <li key={keyOf(row)} class={turnStartMs === null ? "idle" : "busy"}>
+            <a href={hrefOf("session", { source: row.source, id: row.session_id })}>{nameOf(row)}</a>
             <span class="doing">
               {turnStartMs === null ? (
                 `Waiting for you, ${duration(nowMs - msOf(row.last_activity))}`
@@ -29,23 +26,18 @@ export function Running({ running, usual }: { running: HomeDocument["running"]; 
                 <Doing tools={tools} nowMs={nowMs} />
               )}
             </span>
-            <dl>
-              <Pair name="Cost so far">
-                <Cost of={row.totals} />
-              </Pair>
-              <Pair name="Tokens">
-                <InOut of={row.totals} />
-              </Pair>
-              <Pair name={turnStartMs === null ? "Session" : `Turn ${row.turns}`}>
-                {duration(nowMs - (turnStartMs ?? msOf(row.start)))}
-              </Pair>
-              <Pair name="Tools">
-                {row.tool_calls.total}
-                {failuresOf(row).failed > 0 ? (
-                  <span class={failureClass(failuresOf(row), usual)}>, {failuresOf(row).failed} failed</span>
-                ) : null}
-              </Pair>
-            </dl>
+            <span class="muted">
+              {safeText(row.agent)}, {safeText(placeOf(row))} <Branch of={row} />
+            </span>
+            <span class={failuresOf(row).failed > 0 ? failureClass(failuresOf(row), usual) : undefined}>
+              {failuresOf(row).failed > 0 ? `${failuresOf(row).failed} failed` : ""}
+            </span>
+            <span class="number" title={turnStartMs === null ? "Session" : `Turn ${row.turns}`}>
+              {duration(nowMs - (turnStartMs ?? msOf(row.start)))}
+            </span>
+            <span class="number">
+              <Cost of={row.totals} />
+            </span>
           </li>
         ))}
       </ul>

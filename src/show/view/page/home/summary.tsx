@@ -1,44 +1,70 @@
 import type { HomeDocument, UsageFigures } from "../../wire/documents.ts";
-import { mostExpensive } from "../figures/compare.ts";
 import { Cost, InOut, NoPriceNotes, Tile } from "../figures/figures.tsx";
-import { dollars, exact, leastDollars, percent, plural } from "../text/format.ts";
+import type { Range } from "../filters/range.ts";
+import { hrefOf, type Params } from "../route.ts";
+import { dollars, exact, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 
-/** The period's figures, each with the change against the period before. */
-export function Summary({ home, period, range }: { home: HomeDocument; period: string; range: string }) {
+interface Props {
+  readonly home: HomeDocument;
+  /** What the period is called. */
+  readonly period: string;
+  /** The chosen period, for links to the sessions. */
+  readonly filters: Params & { readonly range: Range };
+}
+
+/** The figures of today, the month and the period, each with the change against the period before. */
+export function Summary({ home, period, filters }: Props) {
   const { figures, before } = home.period;
-  const top = (groups: HomeDocument["models"]) => mostExpensive(groups).find(({ key }) => key !== null);
-  const [repository, model] = [top(home.repositories), top(home.models)];
+  const { range } = filters;
   const subscribed = home.subscribed.map(safeText);
+  const to = (more: Params = {}): string => hrefOf("sessions", { ...filters, ...more });
+  const sorted = { sort: "cost" } as const;
   return (
     <>
       <dl class="tiles home">
-        <Tile name="Today" note={<Change of={home.today} against="yesterday by this time" />}>
+        <Tile
+          name="Today"
+          href={to({ range: "today", ...sorted })}
+          note={<Change of={home.today} against="yesterday by this time" />}
+        >
           <CostOf figures={home.today.figures} />
         </Tile>
         <Tile
-          name={period}
-          note={
-            range === "all" ? (
-              "at list prices"
-            ) : (
-              <Change of={home.period} against={BEFORE[range] ?? "the days before"} />
-            )
-          }
+          name="This month"
+          href={to({ range: "month", ...sorted })}
+          note={<Change of={home.month} against="last month by this day" />}
         >
-          <CostOf figures={figures} />
+          <CostOf figures={home.month.figures} />
         </Tile>
-        <Tile name="Sessions" note={before === null ? null : `${exact(before.sessions)} in the period before`}>
+        {range === "month" || range === "today" ? null : (
+          <Tile
+            name={period}
+            href={to(sorted)}
+            note={
+              range === "all" ? (
+                "at list prices"
+              ) : (
+                <Change of={home.period} against={BEFORE[range] ?? "the days before"} />
+              )
+            }
+          >
+            <CostOf figures={figures} />
+          </Tile>
+        )}
+        <Tile
+          name="Sessions"
+          href={to()}
+          note={before === null ? null : `${exact(before.sessions)} in the period before`}
+        >
           {exact(figures?.sessions ?? 0)}
         </Tile>
-        <Tile name="Tokens in → out" note={figures === null ? null : turnsNote(figures)}>
-          <span class="text">{figures === null ? "0" : <InOut of={figures} />}</span>
+        <Tile name="Tokens in → out" href={to({ sort: "tokens" })} note={figures === null ? null : turnsNote(figures)}>
+          {figures === null ? "0" : <InOut of={figures} />}
         </Tile>
-        <Tile name="Tool failures" note={failuresNote(home.period)}>
+        <Tile name="Tool failures" href={to({ sort: "errors" })} note={failuresNote(home.period)}>
           {figures?.tool_calls ? percentExact(figures.tool_errors ?? 0, figures.tool_calls) : "–"}
         </Tile>
-        <Top name="Top repository" group={repository} whole={figures} />
-        <Top name="Top model" group={model} whole={figures} />
       </dl>
       <NoPriceNotes of={home.noPrice} />
       {subscribed.length === 0 ? null : (
@@ -97,29 +123,3 @@ function failuresNote({ figures, before }: HomeDocument["period"]): string | nul
 
 /** With one decimal, because failures are usually few. */
 const percentExact = (part: number, whole: number): string => `${((part / whole) * 100).toFixed(1)}%`;
-
-function Top({
-  name,
-  group,
-  whole,
-}: {
-  name: string;
-  group: HomeDocument["models"][number] | undefined;
-  whole: UsageFigures | null;
-}) {
-  if (group === undefined) return null;
-  return (
-    <Tile name={name} note={costNote(group.figures, whole?.cost_usd ?? null)}>
-      <span class="text" title={safeText(group.name ?? "")}>
-        {safeText(group.name ?? "")}
-      </span>
-    </Tile>
-  );
-}
-
-/** The cost of a group and its share of all. */
-function costNote({ cost_usd: cost, costIsLowerBound }: UsageFigures, all: number | null): string {
-  if (cost === null) return "cost unknown";
-  const text = costIsLowerBound ? leastDollars(cost, " ") : dollars(cost);
-  return all === null ? text : `${text}, ${percent(cost, all)}`;
-}

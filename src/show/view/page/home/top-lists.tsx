@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Split } from "../../wire/api.ts";
 import type { HomeDocument, ToolRow } from "../../wire/documents.ts";
 import { measureOf, mostExpensive } from "../figures/compare.ts";
-import { Cost, Unknown } from "../figures/figures.tsx";
+import { Cost, Model, Unknown } from "../figures/figures.tsx";
 import { ShareCell } from "../figures/table.tsx";
 import { hrefOf } from "../route.ts";
 import { exact, percent } from "../text/format.ts";
@@ -21,6 +21,8 @@ interface GroupProps {
 
 /** The most expensive repositories, models or agents. */
 export function TopGroups({ title, split, groups, filters }: GroupProps) {
+  // One row says what the tiles say
+  if (groups.length < 2) return null;
   const measure = measureOf(groups);
   const sizes = groups.map((group) => measure(group) ?? 0);
   const whole = sizes.reduce((sum, size) => sum + size, 0);
@@ -44,7 +46,9 @@ export function TopGroups({ title, split, groups, filters }: GroupProps) {
             group.key === null ? (
               <Unknown />
             ) : (
-              <a href={hrefOf("usage", { ...filters, [split]: group.key })}>{safeText(group.name ?? "")}</a>
+              <a href={hrefOf("sessions", { ...filters, [split]: group.key, sort: "cost" })}>
+                {split === "model" ? <Model name={group.name ?? ""} /> : safeText(group.name ?? "")}
+              </a>
             )
           }
         >
@@ -60,22 +64,19 @@ export function TopGroups({ title, split, groups, filters }: GroupProps) {
 
 /** The tools that are called most, with their failures. */
 export function TopTools({ rows, filters }: { rows: readonly ToolRow[]; filters: Filters }) {
-  const sorted = [...rows].sort((a, b) => b.tool_calls - a.tool_calls);
+  if (rows.length < 2) return null;
+  const sorted = rows.toSorted((a, b) => b.tool_calls - a.tool_calls);
   const largest = Math.max(1, ...rows.map(({ tool_calls }) => tool_calls));
-  const names = sorted.slice(0, SHOWN).map(nameOf);
   return (
     <TopList id="tool" title="Tools" all={hrefOf("tools", filters)} count={rows.length} heads={["Calls", "Failed"]}>
       {sorted.slice(0, SHOWN).map((row) => (
         <TopRow
-          key={`${row.agent}/${row.tool}`}
+          key={row.tool}
           share={row.tool_calls / largest}
           name={
-            <span title={safeText(row.agent)}>
-              {nameOf(row)}{" "}
-              {names.filter((name) => name === nameOf(row)).length > 1 ? (
-                <span class="of-agent">{safeText(row.agent)}</span>
-              ) : null}
-            </span>
+            <a href={hrefOf("sessions", { ...filters, tool: row.tool })} title={row.agents.map(safeText).join(", ")}>
+              {nameOf(row)}
+            </a>
           }
         >
           <td class="number">{exact(row.tool_calls)}</td>
@@ -121,28 +122,24 @@ function TopList({ id, title, all, count, heads, children }: ListProps) {
           <span class="sr"> of {title}</span>
         </a>
       </h2>
-      {count === 0 ? (
-        <p class="muted">None in this period.</p>
-      ) : (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">
-                <span class="sr">Name</span>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">
+              <span class="sr">Name</span>
+            </th>
+            <th scope="col">
+              <span class="sr">Share</span>
+            </th>
+            {heads.map((head) => (
+              <th key={head} scope="col" class="number">
+                {head}
               </th>
-              <th scope="col">
-                <span class="sr">Share</span>
-              </th>
-              {heads.map((head) => (
-                <th key={head} scope="col" class="number">
-                  {head}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>{children}</tbody>
-        </table>
-      )}
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
     </section>
   );
 }

@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { hrefOf } from "../route.ts";
 
 /** A labelled drop-down list. */
 export function Select<T extends string>({
@@ -65,12 +66,18 @@ interface Props {
 export function SearchField({ value, placeholder, onChange }: Props) {
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isAwaited) field.current?.focus();
+    isAwaited = false;
+  }, []);
   useEffect(() => setText(value), [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   return (
     <label class="field search">
       <span>Search</span>
       <input
+        ref={field}
         type="search"
         placeholder={placeholder}
         value={text}
@@ -85,6 +92,30 @@ export function SearchField({ value, placeholder, onChange }: Props) {
   );
 }
 
+/** `/`, `?` and Ctrl-K lead from anywhere to the search of the view, or of the sessions if it has none. */
+export function useSearchKeys(): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const { key, ctrlKey, metaKey, altKey, target } = event;
+      const isTyping = target instanceof Element && target.matches("input, select, textarea");
+      const isPlain = (key === "/" || key === "?") && !ctrlKey && !metaKey && !altKey && !isTyping;
+      if (event.defaultPrevented || (!isPlain && !(key === "k" && (ctrlKey || metaKey)))) return;
+      event.preventDefault();
+      const field = document.querySelector<HTMLInputElement>("input[type=search]");
+      field?.focus();
+      field?.select();
+      if (field !== null) return;
+      isAwaited = true;
+      location.hash = hrefOf("sessions");
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+}
+
 // --- internal ---
+
+/** Whether the next search field gets the focus. */
+let isAwaited = false;
 
 const DEBOUNCE_MS = 250;

@@ -1,25 +1,31 @@
-// biome-ignore-all lint/a11y/noRedundantRoles: styled as cards on narrow screens, the elements lose their roles
-import { type Failures, sumOfFailures } from "../../../../kit/text/failure-share.ts";
+// biome-ignore-all lint/a11y/noRedundantRoles: styled as lines on narrow screens, the elements lose their roles
+import type { ComponentChildren } from "preact";
+import { type Failures, sumOfFailures } from "#kit/text/failure-share.ts";
 import type { Sort } from "../../wire/api.ts";
 import type { SessionRow } from "../../wire/documents.ts";
 import { failureClass, failuresOf } from "../figures/compare.ts";
-import { AtWork, Branch, Cost, EndBadge, InOut, placeOf, Time } from "../figures/figures.tsx";
+import { AtWork, Branch, Cost, EndBadge, InOut, Model, placeOf, Time } from "../figures/figures.tsx";
 import { Head, type Sorting } from "../figures/table.tsx";
 import { hrefOf } from "../route.ts";
-import { exact, msOf } from "../text/format.ts";
+import { dayName, exact, msOf } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 
 interface Props {
   readonly rows: readonly SessionRow[];
-  /** Absent: the rows cannot be sorted. */
+  /** Absent: the rows cannot be sorted, and are in order of their last activity. */
   readonly sorting?: {
     readonly sort: Sort;
     readonly rising: boolean;
     readonly onSort: (by: Sort, rising: boolean) => void;
   };
+  /** What is shown below a session, by its key. @default nothing */
+  readonly lines?: ReadonlyMap<string, string>;
+  /** @default Sessions */
+  readonly label?: string;
 }
 
-export function SessionTable({ rows, sorting }: Props) {
+/** Sessions, one line each; in order of time below the days on which they were active. */
+export function SessionTable({ rows, sorting, lines, label = "Sessions" }: Props) {
   const sortingBy = (by: Sort): Sorting | undefined => {
     if (sorting === undefined) return undefined;
     const { sort, rising, onSort } = sorting;
@@ -29,18 +35,32 @@ export function SessionTable({ rows, sorting }: Props) {
       onSort: () => onSort(by, isSorted && !rising),
     };
   };
-  const idLength = uniquePrefixLength(rows.map(({ session_id }) => session_id));
   const usual = sumOfFailures(rows.map(failuresOf));
+  const sort = sorting?.sort ?? "recent";
+  const timeOf = (row: SessionRow): number => msOf(sort === "started" ? row.start : row.last_activity);
+  const dayOf = (row: SessionRow | undefined): string =>
+    row === undefined || (sort !== "recent" && sort !== "started") ? "" : dayName(timeOf(row));
+  const hasOneAgent = rows.every(({ source }) => source === rows[0]?.source);
+  const columns = COLUMNS.filter(({ key }) => key !== "agent" || !hasOneAgent);
   return (
-    <table class="sessions" role="table" aria-label="Sessions">
+    <table class="sessions" role="table" aria-label={label}>
+      <colgroup>
+        <col class="when" />
+        {columns.map(({ key }) => (
+          <col key={key} class={key} />
+        ))}
+      </colgroup>
       <thead role="rowgroup">
         <tr role="row">
-          {COLUMNS.map(({ name, isNumber, sort }) => (
+          <Head role="columnheader" sorting={sortingBy("recent")}>
+            Last activity
+          </Head>
+          {columns.map(({ name, isNumber, by }) => (
             <Head
               key={name}
               role="columnheader"
               isNumber={isNumber}
-              sorting={sort === undefined ? undefined : sortingBy(sort)}
+              sorting={by === undefined ? undefined : sortingBy(by)}
             >
               {name}
             </Head>
@@ -48,92 +68,111 @@ export function SessionTable({ rows, sorting }: Props) {
         </tr>
       </thead>
       <tbody role="rowgroup">
-        {rows.map((row) => (
-          <Row key={`${row.source}/${row.session_id}`} row={row} idLength={idLength} usual={usual} />
-        ))}
+        {rows.map((row, i) => {
+          const day = dayOf(row);
+          const isFirst = day !== dayOf(rows[i - 1]);
+          return (
+            <tr key={keyOf(row)} role="row" class={isFirst ? "first" : undefined}>
+              <td role="cell" class="when">
+                {day === "" ? null : <b class={isFirst ? "day" : "sr"}>{day}</b>}
+                <Time ms={timeOf(row)} isClock={day !== ""} />
+              </td>
+              <td role="cell" class="name">
+                <Name row={row} line={lines?.get(keyOf(row))} />
+              </td>
+              {columns.slice(1).map(({ key, isNumber, cell }) => (
+                <td key={key} role="cell" class={isNumber ? `number ${key}` : key}>
+                  {cell?.(row, usual)}
+                </td>
+              ))}
+            </tr>
+          );
+        })}
       </tbody>
     </table>
   );
 }
 
+/** A session among others. */
+export const keyOf = ({ source, session_id }: Pick<SessionRow, "source" | "session_id">): string =>
+  `${source}/${session_id}`;
+
+/** The first line of its prompt; without one, what it did. */
+export const nameOf = ({ prompt, title, session_id }: Pick<SessionRow, "prompt" | "title" | "session_id">): string =>
+  safeText(prompt ?? (title === "" ? session_id : title));
+
 // --- internal ---
 
-const COLUMNS: readonly { readonly name: string; readonly isNumber?: boolean; readonly sort?: Sort }[] = [
-  { name: "Session" },
-  { name: "Last activity", sort: "recent" },
-  { name: "Started", sort: "started" },
-  { name: "At work", isNumber: true },
-  { name: "Cost", isNumber: true, sort: "cost" },
-  { name: "Tokens in → out", isNumber: true, sort: "tokens" },
-  { name: "Turns", isNumber: true },
-  { name: "Tools", isNumber: true, sort: "errors" },
+interface SessionColumn {
+  /** Its class. */
+  readonly key: string;
+  readonly name: string;
+  readonly isNumber?: boolean;
+  readonly by?: Sort;
+  readonly cell?: (row: SessionRow, usual: Failures) => ComponentChildren;
+}
+
+/** Those after the time; the first has the name. */
+const COLUMNS: readonly SessionColumn[] = [
+  { key: "name", name: "Session" },
+  {
+    key: "place",
+    name: "Repository",
+    cell: (row) => (
+      <>
+        {safeText(placeOf(row))} <Branch of={row} />
+      </>
+    ),
+  },
+  { key: "agent", name: "Agent", cell: ({ agent }) => safeText(agent) },
+  { key: "models", name: "Model", cell: ({ models }) => <Models names={models} /> },
+  { key: "worked", name: "At work", isNumber: true, cell: (row) => <AtWork row={row} /> },
+  { key: "cost", name: "Cost", isNumber: true, by: "cost", cell: ({ totals }) => <Cost of={totals} /> },
+  { key: "tokens", name: "Tokens in → out", isNumber: true, by: "tokens", cell: ({ totals }) => <InOut of={totals} /> },
+  { key: "turns", name: "Turns", isNumber: true, cell: ({ turns }) => exact(turns) },
+  { key: "calls", name: "Tools", isNumber: true, cell: ({ tool_calls }) => exact(tool_calls.total) },
+  {
+    key: "failures",
+    name: "Failed",
+    isNumber: true,
+    by: "errors",
+    cell: (row, usual) => <ToolErrors row={row} usual={usual} />,
+  },
 ];
 
-function Row({ row, idLength, usual }: { row: SessionRow; idLength: number; usual: Failures }) {
+function Name({ row, line }: { row: SessionRow; line: string | undefined }) {
+  const { source, session_id: id, title } = row;
+  const name = nameOf(row);
   return (
-    <tr role="row">
-      <td role="cell" class="who">
-        <a href={hrefOf("session", { source: row.source, id: row.session_id })}>
-          <span class="agent">{safeText(row.agent)}</span>
-          <span class="place">
-            {safeText(placeOf(row))}
-            <Branch of={row} />
-          </span>
+    <>
+      <span class="title">
+        <a href={hrefOf("session", { source, id })} title={[name, safeText(title), safeText(id)].join("\n")}>
+          {name}
         </a>
-        {row.prompt === null ? null : <span class="prompt">{safeText(row.prompt)}</span>}
-        <span class="sub">
-          <span class="id">{safeText(row.session_id.slice(0, idLength))}</span>
-          {row.title === "" ? null : <span class="work-done">{safeText(row.title)}</span>}
-          <span class="models">{row.models.map((model) => safeText(model)).join(", ")}</span>
-        </span>
-      </td>
-      <td role="cell" data-name="Last activity">
         <EndBadge ending={row.ending} />
-        <Time ms={msOf(row.last_activity)} />
-      </td>
-      <td role="cell" data-name="Started">
-        <Time ms={msOf(row.start)} />
-      </td>
-      <td role="cell" data-name="At work" class="number">
-        <AtWork row={row} />
-      </td>
-      <td role="cell" data-name="Cost" class="number">
-        <Cost of={row.totals} />
-      </td>
-      <td role="cell" data-name="Tokens" class="number">
-        <InOut of={row.totals} />
-      </td>
-      <td role="cell" data-name="Turns" class="number">
-        {exact(row.turns)}
-      </td>
-      <td role="cell" data-name="Tools" class="number">
-        {exact(row.tool_calls.total)}
-        <ToolErrors row={row} usual={usual} />
-      </td>
-    </tr>
+      </span>
+      {line === undefined || safeText(line) === name ? null : <span class="found muted">{safeText(line)}</span>}
+    </>
   );
 }
 
-/** Length of id prefixes that differ. Ids of some agents begin with the time, so their first characters can be equal. */
-function uniquePrefixLength(ids: readonly string[]): number {
-  const distinct = new Set(ids);
-  const longest = Math.max(MIN_ID_LENGTH, ...ids.map((id) => id.length));
-  for (let length = MIN_ID_LENGTH; length < longest; length++) {
-    if (new Set([...distinct].map((id) => id.slice(0, length))).size === distinct.size) return length;
-  }
-  return longest;
+function Models({ names: [first, ...others] }: { names: SessionRow["models"] }) {
+  if (first === undefined) return null;
+  return (
+    <>
+      <Model name={first} />
+      {others.length === 0 ? null : <span title={others.map(safeText).join(", ")}> +{others.length}</span>}
+    </>
+  );
 }
 
-const MIN_ID_LENGTH = 8;
-
 function ToolErrors({ row, usual }: { row: SessionRow; usual: Failures }) {
-  const [failed, denied] = [row.tool_calls["error"] ?? 0, row.tool_calls["denied"] ?? 0];
+  const { failed } = failuresOf(row);
+  const denied = row.tool_calls["denied"] ?? 0;
   if (failed + denied === 0) return null;
   return (
-    <span class={failureClass(failuresOf(row), usual)}>
-      {failed > 0 ? `${exact(failed)} failed` : ""}
-      {failed > 0 && denied > 0 ? ", " : ""}
-      {denied > 0 ? `${exact(denied)} denied` : ""}
+    <span class={failureClass(failuresOf(row), usual)} title={`${exact(failed)} failed, ${exact(denied)} denied`}>
+      {exact(failed + denied)}
     </span>
   );
 }

@@ -3,23 +3,25 @@ import type { Sort } from "../../wire/api.ts";
 import type { Choices } from "../../wire/documents.ts";
 import { useApi } from "../data/api.ts";
 import { More } from "../figures/table.tsx";
-import { DaysBetween, SubjectFilters } from "../filters/filters.tsx";
-import { type Days, startOfDay, timeOf } from "../filters/range.ts";
+import { Filters, PeriodFilter, SubjectFilters } from "../filters/filters.tsx";
+import { boundsOfParams, titleOf } from "../filters/range.ts";
 import { keptPlace, useKeptPlace, useTitle } from "../hooks.ts";
-import { Check, SearchField, Select } from "../parts/fields.tsx";
+import { Check, SearchField } from "../parts/fields.tsx";
 import { NoSessionsYet, Placeholder } from "../parts/placeholder.tsx";
 import { changeParams, hrefOf, type ViewParams } from "../route.ts";
 import { exact, plural } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
+import { Found, useFound } from "./found.tsx";
 import { SessionTable } from "./session-table.tsx";
 
 /** The sessions that match the filters, page by page. The filters are part of the address. */
 export function Sessions({ params }: { params: ViewParams }) {
-  const { agent, repository, model, text, errors, sort, rising } = params;
-  const { period, from, to } = params;
-  const query = { agent, repository, model, text, errors, sort, rising, ...boundsOf({ period, from, to }) };
+  const { agent, repository, model, tool, text, errors, sort, rising } = params;
+  const filters = { agent, repository, model, tool, text, errors, ...boundsOfParams(params, "all") };
   const [limit, showMore] = useLimit(JSON.stringify(params));
-  const { data: list, problem } = useApi("sessions", { ...query, limit: String(limit) });
-  useTitle("Sessions");
+  const { data: list, problem } = useApi("sessions", { ...filters, sort, rising, limit: String(limit) });
+  const found = useFound(filters);
+  useTitle(titleOf("Sessions", params));
   useKeptPlace(list?.rows.length ?? 0);
   if (list === undefined) return <Placeholder problem={problem} />;
 
@@ -34,9 +36,11 @@ export function Sessions({ params }: { params: ViewParams }) {
             : `${exact(list.matchCount)} of ${exact(list.totalCount)}`}
         </p>
       </div>
-      <Filters params={params} choices={list.choices} />
+      <SessionFilters params={params} choices={list.choices} />
       {rows.length === 0 ? (
-        <NoMatches hasSessions={list.totalCount > 0} />
+        found.isWhole && found.rows.length === 0 ? (
+          <NoMatches hasSessions={list.totalCount > 0} />
+        ) : null
       ) : (
         <SessionTable
           rows={rows}
@@ -50,6 +54,7 @@ export function Sessions({ params }: { params: ViewParams }) {
       {rows.length >= list.matchCount ? null : (
         <More text={plural(list.matchCount - rows.length, "more session")} onMore={showMore} />
       )}
+      <Found of={found} />
     </>
   );
 }
@@ -81,63 +86,39 @@ function useLimit(query: string): readonly [limit: number, showMore: () => void]
 }
 
 /** Filters of the session list. */
-function Filters({ params, choices }: { params: ViewParams; choices: Choices }) {
+function SessionFilters({ params, choices }: { params: ViewParams; choices: Choices }) {
   const isFiltered = FILTERS.some((name) => (params[name] ?? "") !== "");
+  const { tool } = params;
   return (
-    <search class="filters" aria-label="Filter sessions">
-      <SearchField
-        value={params["text"] ?? ""}
-        placeholder="Id, repository, branch, folder, model"
-        onChange={(text) => changeParams({ text })}
-      />
+    <Filters
+      label="Filter sessions"
+      search={
+        <SearchField
+          value={params["text"] ?? ""}
+          placeholder="Prompts, commands, tools, branches …"
+          onChange={(text) => changeParams({ text })}
+        />
+      }
+    >
       <SubjectFilters params={params} choices={choices} />
-      <Select
-        name="Time"
-        value={PERIODS.find(({ value }) => value === params["period"])?.value ?? ""}
-        options={PERIODS}
-        onChange={(period) => changeParams({ period, from: undefined, to: undefined })}
-      />
-      {params["period"] === "between" ? <DaysBetween params={params} /> : null}
+      <PeriodFilter params={params} fallback="all" />
       <Check
         name="Errors only"
-        title="Ended with an error, a turn failed, or more tool calls failed than usual"
+        title="Ended with an error, a turn failed, or at least three tool calls failed, more than twice as often as usual"
         checked={params["errors"] === "1"}
         onChange={(checked) => changeParams({ errors: checked ? "1" : undefined })}
       />
+      {tool === undefined ? null : (
+        <Check name={`Only with ${safeText(tool)}`} checked onChange={() => changeParams({ tool: undefined })} />
+      )}
       {isFiltered ? (
         <button type="button" class="quiet" onClick={() => changeParams(NO_FILTERS)}>
           Clear filters
         </button>
       ) : null}
-    </search>
+    </Filters>
   );
 }
 
-const PERIODS = [
-  { value: "", text: "Any time" },
-  { value: "today", text: "Today" },
-  { value: "7", text: "Last 7 days" },
-  { value: "30", text: "Last 30 days" },
-  { value: "90", text: "Last 90 days" },
-  { value: "between", text: "Between …" },
-] as const;
-
-interface Chosen extends Days {
-  readonly period?: string | undefined;
-}
-
-/** The chosen period in the user's time zone, as the server's parameters. */
-function boundsOf({ period, ...days }: Chosen): { readonly fromMs?: string; readonly toMs?: string } {
-  if (period === "between") {
-    const { startMs, endMs } = timeOf(days);
-    return {
-      ...(startMs !== undefined && { fromMs: String(startMs) }),
-      ...(endMs !== undefined && { toMs: String(endMs) }),
-    };
-  }
-  const count = period === "today" ? 1 : Number(period ?? "");
-  return count > 0 ? { fromMs: String(startOfDay(count - 1)) } : {};
-}
-
-const FILTERS = ["text", "agent", "repository", "model", "period", "from", "to", "errors"] as const;
+const FILTERS = ["text", "agent", "repository", "model", "tool", "range", "from", "to", "errors"] as const;
 const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, undefined]));

@@ -49,6 +49,19 @@ export const percent = (part: number, whole: number): string =>
 /** Day and minute in the user's time zone. */
 export const dateTime = (ms: number): string => MINUTES.format(ms);
 
+/** The minute alone: `16:47`. */
+export const timeOfDay = (ms: number): string => TIMES.format(ms);
+
+/** `Today`, `Yesterday`, `Sat 28 Nov`, and the year if it is another one. */
+export function dayName(ms: number): string {
+  const [name, now] = [DAYS.format(ms), Date.now()];
+  if (name === DAYS.format(now)) return "Today";
+  // Noon, because the day before can be an hour shorter or longer
+  if (name === DAYS.format(new Date(now).setHours(12) - 86_400_000)) return "Yesterday";
+  const isThisYear = new Date(ms).getFullYear() === new Date(now).getFullYear();
+  return (isThisYear ? name.replace(/ \d{4}$/, "") : name).replace(",", "");
+}
+
 /** To the second. */
 export const dateTimeExact = (ms: number): string => SECONDS.format(ms);
 
@@ -64,6 +77,17 @@ export function bucketName(bucket: string): string {
   return bucket;
 }
 
+/** A bucket on an axis: `07:00`, `21 Nov`, `w 47`, `Nov 26`. */
+export function bucketLabel(bucket: string): string {
+  const hour = /T(\d\d):00/.exec(bucket);
+  if (hour !== null) return `${hour[1]}:00`;
+  const week = /-W(\d\d)$/.exec(bucket);
+  if (week !== null) return `w ${Number(week[1])}`;
+  const [year = "", month = "", day] = bucket.split("-");
+  const name = MONTHS[Number(month) - 1] ?? month;
+  return day === undefined ? `${name} ${year.slice(2)}` : `${Number(day)} ${name}`;
+}
+
 /** The user's time zone, as an IANA name. */
 export const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
@@ -72,11 +96,15 @@ export const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().ti
 /** In whole billionths, as amounts are compared and rounded everywhere. */
 const nanoUsd = (usd: number): number => Math.round(usd * 1e9);
 
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
 const two = (n: number): string => String(n).padStart(2, "0");
 const trimmed = (n: number): string => String(Math.round(n * 1000) / 1000);
 
 const day = { year: "numeric", month: "short", day: "numeric" } as const;
 const time = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
 const MINUTES = new Intl.DateTimeFormat("en-GB", { ...day, ...time });
+const TIMES = new Intl.DateTimeFormat("en-GB", time);
+const DAYS = new Intl.DateTimeFormat("en-GB", { ...day, weekday: "short" });
 const SECONDS = new Intl.DateTimeFormat("en-GB", { ...day, ...time, second: "2-digit" });
 const CLOCK = new Intl.DateTimeFormat("en-GB", { ...time, second: "2-digit", fractionalSecondDigits: 3 });

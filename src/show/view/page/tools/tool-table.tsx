@@ -1,29 +1,36 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { type Failures, sumOfFailures } from "#kit/text/failure-share.ts";
-import type { ToolRow } from "../../wire/documents.ts";
+import type { ToolRow, ToolsDocument } from "../../wire/documents.ts";
 import { failureClass } from "../figures/compare.ts";
+import { Cost, Unknown } from "../figures/figures.tsx";
 import { type Column, FigureTable } from "../figures/table.tsx";
 import { duration, exact, percent } from "../text/format.ts";
+
+/** A tool, or several as one; `times` is absent for several. */
+type TableRow = ToolRow & { readonly times?: ToolsDocument["rows"][number]["times"] };
 
 interface Props {
   /** Head of the first column. */
   readonly heading: string;
-  readonly nameOf: (row: ToolRow) => ComponentChildren;
-  readonly rows: readonly ToolRow[];
+  readonly nameOf: (row: TableRow) => ComponentChildren;
+  readonly rows: readonly TableRow[];
+  /** Where the failures of a row lead. @default nowhere */
+  readonly hrefOfFailures?: (row: TableRow) => string;
 }
 
 /** Tools or groups of tools, sortable by each column. */
-export function ToolTable({ heading, nameOf, rows }: Props) {
+export function ToolTable({ heading, nameOf, rows, hrefOfFailures }: Props) {
   const [sortedBy, setSortedBy] = useState("Calls");
-  const columns = columnsOf(sumOfFailures(rows.map(failuresOf)));
+  const all = columnsOf(sumOfFailures(rows.map(failuresOf)), hrefOfFailures);
+  const columns = rows.some(({ times }) => times !== undefined) ? [...all, ...TIMES] : all;
   const sortValue = columns.find(({ name }) => name === sortedBy)?.value ?? (() => 0);
   const maxCalls = Math.max(1, ...rows.map(({ tool_calls }) => tool_calls));
   return (
     <FigureTable
       heading={heading}
       rows={rows.toSorted((a, b) => sortValue(b) - sortValue(a))}
-      keyOf={({ agent, tool }) => `${agent}/${tool}`}
+      keyOf={({ tool }) => tool}
       nameOf={nameOf}
       share={{ name: "Share of calls", of: ({ tool_calls }) => tool_calls / maxCalls }}
       columns={columns}
@@ -52,7 +59,7 @@ export const serverOf = ({ server }: ToolRow): string => server ?? "Built-in";
 export function sumOf(rows: readonly ToolRow[], name: string): ToolRow {
   const sum = (pick: (row: ToolRow) => number): number => rows.reduce((n, row) => n + pick(row), 0);
   return {
-    agent: "",
+    agents: [],
     tool: name,
     server: null,
     sessions: 0,
@@ -71,14 +78,18 @@ export const toolName = ({ tool, server }: Pick<ToolRow, "tool" | "server">): st
 
 // --- internal ---
 
-interface ToolColumn extends Column<ToolRow> {
+interface ToolColumn extends Column<TableRow> {
   /** What it is sorted by. */
-  readonly value: (row: ToolRow) => number;
+  readonly value: (row: TableRow) => number;
 }
 
-const columnsOf = (usual: Failures): readonly ToolColumn[] => [
+const columnsOf = (usual: Failures, hrefOfFailures: Props["hrefOfFailures"]): readonly ToolColumn[] => [
   { name: "Calls", value: ({ tool_calls }) => tool_calls, cell: ({ tool_calls }) => exact(tool_calls) },
-  { name: "Failed", value: ({ tool_errors }) => tool_errors, cell: (row) => <Failed row={row} usual={usual} /> },
+  {
+    name: "Failed",
+    value: ({ tool_errors }) => tool_errors,
+    cell: (row) => <Failed row={row} usual={usual} href={hrefOfFailures?.(row)} />,
+  },
   { name: "Denied", value: ({ tool_denied }) => tool_denied, cell: ({ tool_denied }) => exact(tool_denied) },
   {
     name: "Unfinished",
@@ -87,18 +98,34 @@ const columnsOf = (usual: Failures): readonly ToolColumn[] => [
       `${exact(tool_unfinished)}${tool_open > 0 ? ` + ${exact(tool_open)} running` : ""}`,
   },
   { name: "Time", value: ({ tool_ms }) => tool_ms, cell: ({ tool_ms }) => duration(tool_ms) },
-  { name: "Average", value: averageMs, cell: (row) => duration(averageMs(row)) },
 ];
 
-function Failed({ row, usual }: { row: ToolRow; usual: Failures }) {
+/** Unknown sorts below every known value. */
+const TIMES: readonly ToolColumn[] = [
+  { name: "p50", value: ({ times }) => times?.p50Ms ?? -1, cell: ({ times }) => msOrUnknown(times?.p50Ms) },
+  { name: "p95", value: ({ times }) => times?.p95Ms ?? -1, cell: ({ times }) => msOrUnknown(times?.p95Ms) },
+  {
+    name: "Cost after",
+    value: ({ times }) => times?.cost_usd ?? -1,
+    cell: ({ times }) => (times ? <Cost of={times} /> : <Unknown />),
+  },
+];
+
+const msOrUnknown = (ms: number | null | undefined): ComponentChildren =>
+  ms === null || ms === undefined ? <Unknown /> : duration(ms);
+
+function Failed({ row, usual, href }: { row: ToolRow; usual: Failures; href: string | undefined }) {
   const { tool_errors, tool_calls } = row;
   if (tool_errors === 0) return <>0</>;
   const text = `${exact(tool_errors)} (${percent(tool_errors, tool_calls)})`;
-  return <span class={failureClass(failuresOf(row), usual)}>{text}</span>;
+  const style = failureClass(failuresOf(row), usual);
+  return href === undefined ? (
+    <span class={style}>{text}</span>
+  ) : (
+    <a class={style} href={href}>
+      {text}
+    </a>
+  );
 }
 
 const failuresOf = ({ tool_errors, tool_calls }: ToolRow): Failures => ({ failed: tool_errors, calls: tool_calls });
-
-function averageMs({ tool_ms, tool_calls }: ToolRow): number {
-  return tool_calls === 0 ? 0 : tool_ms / tool_calls;
-}

@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
-import type { ToolRow } from "../../wire/documents.ts";
+import type { ToolRow, ToolsDocument } from "../../wire/documents.ts";
 import { useApi } from "../data/api.ts";
 import { Tile } from "../figures/figures.tsx";
 import { Downloads } from "../figures/table.tsx";
 import { FigureFilters } from "../filters/filters.tsx";
-import { boundsOfParams } from "../filters/range.ts";
-import { useTitle } from "../hooks.ts";
+import { boundsOfParams, filtersOf, titleOf } from "../filters/range.ts";
+import { useKeptPlace, useTitle } from "../hooks.ts";
 import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholder.tsx";
-import type { ViewParams } from "../route.ts";
+import { hrefOf, type Params, type ViewParams } from "../route.ts";
 import { duration, exact, percent } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 import { byServer, serverOf, sumOf, ToolTable, toolName } from "./tool-table.tsx";
@@ -17,23 +17,29 @@ export function Tools({ params }: { params: ViewParams }) {
   const { agent, repository } = params;
   const query = { agent, repository, ...boundsOfParams(params, "30") };
   const { data: tools, problem } = useApi("tools", query);
-  useTitle("Tools");
+  const filters = filtersOf(params, "30");
+  useTitle(titleOf("Tools", params));
+  useKeptPlace(tools?.rows.length ?? 0);
   if (tools === undefined) return <Placeholder problem={problem} />;
   return (
     <>
-      <div class="heading wide">
+      <div class="heading">
         <h1>Tools</h1>
-        <Downloads query={{ ...query, by: "agent,tool" }} />
       </div>
-      <FigureFilters params={params} choices={tools.choices} hasModel={false} />
+      <FigureFilters
+        params={params}
+        choices={tools.choices}
+        hasModel={false}
+        end={<Downloads query={{ ...query, by: "agent,tool" }} />}
+      />
       {tools.choices.agents.length === 0 ? (
         <NoSessionsYet />
       ) : tools.rows.length === 0 ? (
         <NothingInPeriod what="tool calls" view="tools" />
       ) : (
         <>
-          <Totals rows={tools.rows} />
-          <Tables rows={tools.rows} />
+          <Totals rows={tools.rows} filters={filters} />
+          <Tables tools={tools} filters={filters} />
         </>
       )}
     </>
@@ -42,16 +48,18 @@ export function Tools({ params }: { params: ViewParams }) {
 
 // --- internal ---
 
-interface Props {
-  readonly rows: readonly ToolRow[];
-}
-
-function Totals({ rows }: Props) {
+function Totals({ rows, filters }: { rows: readonly ToolRow[]; filters: Params }) {
   const all = sumOf(rows, "All tools");
   return (
     <dl class="tiles">
-      <Tile name="Calls">{exact(all.tool_calls)}</Tile>
-      <Tile name="Failed" note={`${percent(all.tool_errors, all.tool_calls)} of all`}>
+      <Tile name="Calls" href={hrefOf("sessions", filters)}>
+        {exact(all.tool_calls)}
+      </Tile>
+      <Tile
+        name="Failed"
+        href={hrefOf("sessions", { ...filters, sort: "errors" })}
+        note={`${percent(all.tool_errors, all.tool_calls)} of all`}
+      >
         {exact(all.tool_errors)}
       </Tile>
       <Tile name="Denied">{exact(all.tool_denied)}</Tile>
@@ -63,7 +71,8 @@ function Totals({ rows }: Props) {
 }
 
 /** The MCP servers, if there are several, and the tools of all or of one of them. */
-function Tables({ rows }: Props) {
+function Tables({ tools: { rows, timed, hasMore }, filters }: { tools: ToolsDocument; filters: Params }) {
+  const to = ({ tool }: ToolRow, more: Params = {}): string => hrefOf("sessions", { ...filters, tool, ...more });
   const [server, setServer] = useState<string | undefined>(undefined);
   const servers = byServer(rows);
   return (
@@ -99,18 +108,27 @@ function Tables({ rows }: Props) {
         <ToolTable
           heading="Tool"
           rows={server === undefined ? rows : rows.filter((row) => serverOf(row) === server)}
-          nameOf={(row) => <ToolName row={row} />}
+          nameOf={(row) => <ToolName row={row} href={to(row)} />}
+          hrefOfFailures={(row) => to(row, { sort: "errors" })}
         />
+        <p class="muted small">
+          Cost after: of the model calls that read the results of this tool alone, in the same turn.{" "}
+          {timed.sessions === timed.of
+            ? ""
+            : `This and p50, p95 ${hasMore ? "so far" : "are"} of the latest ${exact(timed.sessions)} of ${exact(timed.of)} sessions.`}
+        </p>
       </section>
     </>
   );
 }
 
-const ToolName = ({ row }: { row: ToolRow }) => (
+const ToolName = ({ row, href }: { row: ToolRow; href: string }) => (
   <>
-    <span class="tool-name">{safeText(toolName(row))}</span>
+    <a class="tool-name" href={href}>
+      {safeText(toolName(row))}
+    </a>
     <span class="muted small">
-      {safeText(row.agent)}
+      {row.agents.map(safeText).join(", ")}
       {row.server === null ? "" : ` · ${safeText(row.server)}`}
     </span>
   </>

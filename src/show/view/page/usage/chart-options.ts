@@ -1,4 +1,5 @@
 import uPlot from "uplot";
+import { bucketLabel } from "../text/format.ts";
 import type { Series } from "./series.ts";
 
 export const HEIGHT_PX = 220;
@@ -26,7 +27,7 @@ export function plotOptions(
     height: HEIGHT_PX,
     padding: [8, 8, 0, 0],
     legend: { show: false },
-    cursor: { x: true, y: false, points: { show: false }, drag: { x: false, y: false } },
+    cursor: { x: true, y: false, points: { show: false }, drag: { x: false, y: false }, sync: { key: "usage" } },
     scales: {
       x: { time: false, range: [-0.6, buckets.length - 0.4] },
       y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] },
@@ -89,20 +90,8 @@ const axisLabels = (buckets: readonly string[]): string[] =>
   buckets.map((bucket, i) => {
     const day = dayOfHour(bucket);
     return day === undefined || day === dayOfHour(buckets[i - 1] ?? "")
-      ? shortName(bucket)
-      : `${shortName(bucket)}\n${shortName(day)}`;
+      ? bucketLabel(bucket)
+      : `${bucketLabel(bucket)}\n${bucketLabel(day)}`;
   });
 
 const dayOfHour = (bucket: string): string | undefined => /^(.+)T\d\d:00/.exec(bucket)?.[1];
-
-function shortName(bucket: string): string {
-  const hour = /T(\d\d):00/.exec(bucket);
-  if (hour !== null) return `${hour[1]}:00`;
-  const week = /-W(\d\d)$/.exec(bucket);
-  if (week !== null) return `w ${Number(week[1])}`;
-  const [year = "", month = "", day] = bucket.split("-");
-  const name = MONTHS[Number(month) - 1] ?? month;
-  return day === undefined ? `${name} ${year.slice(2)}` : `${Number(day)} ${name}`;
-}
-
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

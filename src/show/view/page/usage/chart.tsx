@@ -13,10 +13,12 @@ interface Props {
   readonly format: (n: number) => string;
   /** Formats a tick of the axis, `step` away from the next one. @default as `format` */
   readonly formatTick?: (n: number, step: number) => string;
+  /** Where a bucket leads. */
+  readonly hrefOfBucket: (bucket: string) => string;
 }
 
-/** Stacked bars. Hidden from screen readers, because the tables below contain the same figures. */
-export function Chart({ title, buckets, series, format, formatTick = format }: Props) {
+/** Stacked bars. Hidden from screen readers, because the tables below contain the same figures and links. */
+export function Chart({ title, buckets, series, format, formatTick = format, hrefOfBucket }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const [hovered, setHovered] = useState<number | undefined>(undefined);
   const scheme = useColourScheme();
@@ -31,6 +33,11 @@ export function Chart({ title, buckets, series, format, formatTick = format }: P
     );
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
     observer.observe(element);
+    const open = (): void => {
+      const bucket = buckets[plot.cursor.idx ?? -1];
+      if (bucket !== undefined) location.hash = hrefOfBucket(bucket);
+    };
+    plot.over.addEventListener("click", open);
     return () => {
       observer.disconnect();
       plot.destroy();

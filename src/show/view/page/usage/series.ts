@@ -1,3 +1,4 @@
+import { shortModel } from "#kit/text/model-name.ts";
 import type { UsageDocument, UsageFigures } from "../../wire/documents.ts";
 import { plural } from "../text/format.ts";
 
@@ -32,12 +33,13 @@ export function tokenSeries({ bucketFigures }: UsageDocument, withCacheReads: bo
 }
 
 /** One series for each of the most expensive groups, and one for all others together. */
-export function costSeries({ groups, buckets }: UsageDocument): readonly Series[] {
+export function costSeries({ split, groups, buckets }: UsageDocument): readonly Series[] {
+  const nameOf = (name: string | null) => (name === null ? "unknown" : split === "model" ? shortModel(name) : name);
   const byCost = groups.toSorted((a, b) => (b.figures.cost_usd ?? 0) - (a.figures.cost_usd ?? 0));
   const priced = byCost.filter(({ costUsd }) => costUsd.some((usd) => usd > 0));
   const named = priced
     .slice(0, MAX_NAMED)
-    .map((group, i): Series => ({ name: group.name ?? "unknown", colour: `--c-${i + 1}`, values: group.costUsd }));
+    .map(({ name, costUsd }, i): Series => ({ name: nameOf(name), colour: `--c-${i + 1}`, values: costUsd }));
   const others = priced.slice(MAX_NAMED);
   if (others.length === 0) return named;
   const values = buckets.map((_, i) => others.reduce((sum, { costUsd }) => sum + (costUsd[i] ?? 0), 0));

@@ -1,9 +1,11 @@
-import { type Failures, sumOfFailures } from "../../../../kit/text/failure-share.ts";
+import { type Failures, sumOfFailures } from "#kit/text/failure-share.ts";
 import type { Split } from "../../wire/api.ts";
 import type { UsageDocument, UsageFigures } from "../../wire/documents.ts";
 import { failureClass, failuresIn, measureOf, mostExpensive } from "../figures/compare.ts";
-import { Cost, Input, Output, Tile, Tokens, Unknown } from "../figures/figures.tsx";
+import { Cost, Input, Model, Output, Tile, Tokens, Unknown } from "../figures/figures.tsx";
 import { FigureTable } from "../figures/table.tsx";
+import { daysOfBucket } from "../filters/range.ts";
+import { hrefOf, type Params } from "../route.ts";
 import { bucketName, capitalised, exact, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 
@@ -13,10 +15,12 @@ interface Props {
   readonly split: Split;
   readonly groups: readonly UsageGroup[];
   readonly withCacheReads: boolean;
+  /** Those of the view, for links to the sessions. */
+  readonly filters: Params;
 }
 
 /** Usage of each agent, model or repository, the most expensive first. */
-export function GroupTable({ split, groups, withCacheReads }: Props) {
+export function GroupTable({ split, groups, withCacheReads, filters }: Props) {
   const measure = measureOf(groups);
   const sizeOf = (group: UsageGroup): number => measure(group) ?? 0;
   const largest = Math.max(1, ...groups.map(sizeOf));
@@ -27,7 +31,15 @@ export function GroupTable({ split, groups, withCacheReads }: Props) {
         heading={capitalised(split)}
         rows={mostExpensive(groups)}
         keyOf={({ name }) => name ?? ""}
-        nameOf={({ name }) => (name === null ? <Unknown /> : safeText(name))}
+        nameOf={({ name, key }) =>
+          name === null || key === null ? (
+            <Unknown />
+          ) : (
+            <a href={hrefOf("sessions", { ...filters, [split]: key })}>
+              {split === "model" ? <Model name={name} /> : safeText(name)}
+            </a>
+          )
+        }
         share={{ of: (group) => sizeOf(group) / largest }}
         columns={[
           { name: "Cost", cell: ({ figures }) => <Cost of={figures} /> },
@@ -49,7 +61,11 @@ interface Row {
 }
 
 /** Figures of each bucket that is not empty, newest first. */
-export function TimeTable({ document, withCacheReads }: { document: UsageDocument; withCacheReads: boolean }) {
+export function TimeTable({
+  document,
+  withCacheReads,
+  filters,
+}: Omit<Props, "split" | "groups"> & { readonly document: UsageDocument }) {
   const { unit, buckets, bucketFigures } = document;
   const rows = buckets.flatMap((bucket, i): readonly Row[] => {
     const figures = bucketFigures[i] ?? null;
@@ -63,7 +79,9 @@ export function TimeTable({ document, withCacheReads }: { document: UsageDocumen
         heading={capitalised(unit)}
         rows={rows.toReversed()}
         keyOf={({ bucket }) => bucket}
-        nameOf={({ bucket }) => bucketName(bucket)}
+        nameOf={({ bucket }) => (
+          <a href={hrefOf("sessions", { ...filters, ...daysOfBucket(bucket) })}>{bucketName(bucket)}</a>
+        )}
         columns={[
           { name: "Cost", cell: ({ figures }) => <Cost of={figures} /> },
           { name: "Sessions", cell: ({ figures }) => exact(figures.sessions) },
@@ -82,25 +100,38 @@ export function TimeTable({ document, withCacheReads }: { document: UsageDocumen
 }
 
 /** The figures of the whole period. */
-export function Totals({ total }: { total: UsageFigures }) {
+export function Totals({ total, filters }: { total: UsageFigures; filters: Params }) {
+  const to = (more: Params): string => hrefOf("sessions", { ...filters, ...more });
   const { sessions_without_usage: withoutUsage, turns, tool_calls: toolCalls, tool_errors: failedTools } = total;
   return (
     <dl class="tiles">
-      <Tile name="Cost" note={total.unpriced > 0 ? `${plural(total.unpriced, "call")} without an exact price` : null}>
+      <Tile
+        name="Cost"
+        href={to({ sort: "cost" })}
+        note={total.unpriced > 0 ? `${plural(total.unpriced, "call")} without an exact price` : null}
+      >
         <Cost of={total} />
       </Tile>
-      <Tile name="Input tokens" note={cacheNote(total)}>
+      <Tile name="Input tokens" href={to({ sort: "tokens" })} note={cacheNote(total)}>
         <Input of={total} />
       </Tile>
-      <Tile name="Output tokens">
+      <Tile name="Output tokens" href={to({ sort: "tokens" })}>
         <Output of={total} />
       </Tile>
-      <Tile name="Sessions" note={withoutUsage > 0 ? `${exact(withoutUsage)} without token counts` : null}>
+      <Tile
+        name="Sessions"
+        href={to({})}
+        note={withoutUsage > 0 ? `${exact(withoutUsage)} without token counts` : null}
+      >
         {exact(total.sessions)}
       </Tile>
       {turns === undefined ? null : <Tile name="Turns">{exact(turns)}</Tile>}
       {toolCalls === undefined ? null : (
-        <Tile name="Tool calls" note={failedTools ? `${exact(failedTools)} failed` : null}>
+        <Tile
+          name="Tool calls"
+          href={hrefOf("tools", filters)}
+          note={failedTools ? `${exact(failedTools)} failed` : null}
+        >
           {exact(toolCalls)}
         </Tile>
       )}

@@ -5,11 +5,11 @@ import { useApi } from "../data/api.ts";
 import { NoPriceNotes } from "../figures/figures.tsx";
 import { Downloads } from "../figures/table.tsx";
 import { FigureFilters } from "../filters/filters.tsx";
-import { boundsOfParams, rangeNamed, unitsOf } from "../filters/range.ts";
-import { useTitle } from "../hooks.ts";
+import { boundsOfParams, daysOfBucket, filtersOf, rangeNamed, titleOf, unitsOf } from "../filters/range.ts";
+import { useKeptPlace, useTitle } from "../hooks.ts";
 import { Check, Select } from "../parts/fields.tsx";
 import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholder.tsx";
-import { changeParams, type ViewParams } from "../route.ts";
+import { changeParams, hrefOf, type Params, type ViewParams } from "../route.ts";
 import { capitalised, dollars, dollarsOnAxis, shortCount, timeZone } from "../text/format.ts";
 import { Chart } from "./chart.tsx";
 import { costSeries, tokenSeries } from "./series.ts";
@@ -24,17 +24,22 @@ export function Usage({ params }: { params: ViewParams }) {
   const withCacheReads = params["cache"] === "1";
   const query = { agent, repository, model, ...boundsOfParams(params, "30") };
   const { data: usage, problem } = useApi("usage", { ...query, unit, split, timeZone: timeZone() });
-  useTitle("Usage");
+  const filters = filtersOf(params, "30");
+  useTitle(titleOf("Usage", params));
+  useKeptPlace(usage?.buckets.length ?? 0);
   if (usage === undefined) return <Placeholder problem={problem} />;
 
   const { total } = usage;
   return (
     <>
-      <div class="heading wide">
+      <div class="heading">
         <h1>Usage</h1>
-        <Downloads query={{ ...query, by: `${unit},${split}` }} />
       </div>
-      <FigureFilters params={params} choices={usage.choices} hasModel>
+      <FigureFilters
+        params={params}
+        choices={usage.choices}
+        end={<Downloads query={{ ...query, by: `${unit},${split}` }} />}
+      >
         <Select
           name="By"
           value={unit}
@@ -59,11 +64,11 @@ export function Usage({ params }: { params: ViewParams }) {
         <NothingInPeriod what="usage" view="usage" />
       ) : (
         <>
-          <Totals total={total} />
+          <Totals total={total} filters={filters} />
           <NoPriceNotes of={usage.noPrice} />
-          <Charts usage={usage} withCacheReads={withCacheReads} />
-          <GroupTable split={usage.split} groups={usage.groups} withCacheReads={withCacheReads} />
-          <TimeTable document={usage} withCacheReads={withCacheReads} />
+          <Charts usage={usage} withCacheReads={withCacheReads} filters={filters} />
+          <GroupTable split={usage.split} groups={usage.groups} withCacheReads={withCacheReads} filters={filters} />
+          <TimeTable document={usage} withCacheReads={withCacheReads} filters={filters} />
         </>
       )}
     </>
@@ -75,7 +80,14 @@ export function Usage({ params }: { params: ViewParams }) {
 /** The default first. */
 const SPLIT_CHOICES = ["model", "agent", "repository"] as const satisfies readonly Split[];
 
-function Charts({ usage, withCacheReads }: { usage: UsageDocument; withCacheReads: boolean }) {
+interface ChartsProps {
+  readonly usage: UsageDocument;
+  readonly withCacheReads: boolean;
+  readonly filters: Params;
+}
+
+function Charts({ usage, withCacheReads, filters }: ChartsProps) {
+  const hrefOfBucket = (bucket: string): string => hrefOf("sessions", { ...filters, ...daysOfBucket(bucket) });
   const costs = useMemo(() => costSeries(usage), [usage]);
   const tokens = useMemo(() => tokenSeries(usage, withCacheReads), [usage, withCacheReads]);
   return (
@@ -85,6 +97,7 @@ function Charts({ usage, withCacheReads }: { usage: UsageDocument; withCacheRead
         buckets={usage.buckets}
         series={costs}
         format={dollars}
+        hrefOfBucket={hrefOfBucket}
         formatTick={dollarsOnAxis}
       />
       <Chart
@@ -92,6 +105,7 @@ function Charts({ usage, withCacheReads }: { usage: UsageDocument; withCacheRead
         buckets={usage.buckets}
         series={tokens}
         format={shortCount}
+        hrefOfBucket={hrefOfBucket}
         formatTick={countOnAxis}
       />
     </div>

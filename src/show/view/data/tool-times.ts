@@ -1,0 +1,140 @@
+import type { SummedCall } from "#core/model/model-call.ts";
+import { sumOfCalls } from "#core/rules/call-sums.ts";
+import { grouped } from "#kit/objects.ts";
+import { usd } from "#kit/text/figures.ts";
+import { monotonicMs } from "#kit/time.ts";
+import type { Database } from "#store/database.ts";
+import { sessionById } from "#store/sessions.ts";
+import { placedCalls } from "../../report/explain-money.ts";
+import { turnsOfCalls } from "../../report/session-spans.ts";
+import { viewOf } from "../../report/session-view.ts";
+import type { ViewDeps } from "../deps.ts";
+import { stampOf } from "./document.ts";
+
+/** How long the calls of a tool took, and the model calls that read their results. */
+export interface ToolTimes {
+  /** Of calls with an end; `null`: there is none. */
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+  /** Model calls of the same turn that read results of this tool alone, as in `explain`; those of several tools belong to none. */
+  readonly callsAfter: number;
+  readonly cost_usd: number | null;
+  readonly costIsLowerBound: boolean;
+}
+
+/**
+ * The calls of sessions one by one, which the store has only as sums or as records: read some sessions per request, and kept in memory
+ * while the server runs.
+ */
+export class SessionTools {
+  readonly #deps: Pick<ViewDeps, "agents" | "settings">;
+  readonly #known = new Map<number, KnownSession>();
+
+  constructor(deps: Pick<ViewDeps, "agents" | "settings">) {
+    this.#deps = deps;
+  }
+
+  /**
+   * @param sessions by latest activity; only the first ones are read
+   * @param isWithin whether a time is in the period
+   * @returns by tool, and the number of sessions that it is of; `hasMore`: further ones can be read in the next request
+   */
+  over(db: Database, sessions: readonly number[], isWithin: (ms: number) => boolean, nowMs: number) {
+    const endMs = monotonicMs() + MAX_MS;
+    const wanted = sessions.slice(0, MAX_SESSIONS);
+    const read: KnownSession[] = [];
+    for (const id of wanted) {
+      const known = this.#sessionOf(db, id, nowMs, read.length === 0 || monotonicMs() < endMs);
+      if (known === undefined) break;
+      read.push(known);
+    }
+    const tools = grouped(
+      read.flatMap((one) => one.tools.filter(({ startMs }) => isWithin(startMs))),
+      nameOf,
+    );
+    const after = grouped(
+      read.flatMap((one) => one.after.filter(({ priced }) => isWithin(priced.call.endMs))),
+      nameOf,
+    );
+    return {
+      byTool: new Map([...tools].map(([name, calls]) => [name, timesOf(calls, after.get(name) ?? [])])),
+      sessions: read.length,
+      of: sessions.length,
+      hasMore: read.length < wanted.length,
+    };
+  }
+
+  /** @param canRead false: only if it is known */
+  #sessionOf(db: Database, id: number, nowMs: number, canRead: boolean): KnownSession | undefined {
+    const stored = sessionById(db, id);
+    // A session that is long over changes only if something new is reported for it
+    const stamp = nowMs - stored.lastMs < DAY_MS ? stampOf(db, stored) : String(stored.lastMs);
+    const known = this.#known.get(id);
+    if (known?.stamp === stamp) return known;
+    if (!canRead) return undefined;
+    const { agents, settings } = this.#deps;
+    const view = viewOf(db, stored, { agents }, settings);
+    const read: KnownSession = {
+      stamp,
+      tools: view.toolCalls.flatMap(({ tool: { name, status, startMs, endMs } }) =>
+        status === "open" || status === "unfinished" ? [] : [{ name, startMs, ms: Math.max(0, endMs - startMs) }],
+      ),
+      after: placedCalls(view, turnsOfCalls(db, view)).flatMap(({ cause, call, costNanoUsd, noPrice }) =>
+        cause.kind === "tool"
+          ? [
+              {
+                name: cause.name,
+                priced: { call, ...(costNanoUsd !== undefined && { costNanoUsd }), ...(noPrice && { noPrice }) },
+              },
+            ]
+          : [],
+      ),
+    };
+    this.#known.delete(id);
+    this.#known.set(id, read);
+    for (const [oldest] of this.#known) {
+      if (this.#known.size <= MAX_KNOWN) break;
+      this.#known.delete(oldest);
+    }
+    return read;
+  }
+}
+
+// --- internal ---
+
+interface KnownSession {
+  readonly stamp: string;
+  readonly tools: readonly TimedCall[];
+  readonly after: readonly {
+    readonly name: string;
+    readonly priced: SummedCall & { readonly call: { endMs: number } };
+  }[];
+}
+
+interface TimedCall {
+  readonly name: string;
+  readonly startMs: number;
+  readonly ms: number;
+}
+
+const MAX_MS = 150;
+/** A percentile of the latest sessions says as much, and older ones take long to read. */
+const MAX_SESSIONS = 500;
+const MAX_KNOWN = 2 * MAX_SESSIONS;
+const DAY_MS = 86_400_000;
+
+const nameOf = ({ name }: { readonly name: string }): string => name;
+
+function timesOf(calls: readonly TimedCall[], after: KnownSession["after"]): ToolTimes {
+  const sorted = calls.map(({ ms }) => ms).sort((a, b) => a - b);
+  /** The smallest duration that so large a share of the calls did not exceed. */
+  const percentile = (share: number): number | null => sorted[Math.ceil(share * sorted.length) - 1] ?? null;
+  const { modelCalls, costNanoUsd, unpricedCalls, incompleteCalls } = sumOfCalls(after.map(({ priced }) => priced));
+  return {
+    p50Ms: percentile(0.5),
+    p95Ms: percentile(0.95),
+    callsAfter: modelCalls,
+    cost_usd: modelCalls === 0 ? 0 : usd(costNanoUsd),
+    costIsLowerBound: unpricedCalls + incompleteCalls > 0,
+  };
+}
