@@ -63,7 +63,8 @@ export function contentReaders(
     moved: withOpenStore(context, (db) => movedRootsOf(db, [source])) ?? new Map(),
   });
   return {
-    contentLines: (session) => linesOf(session, withMoved(session), context),
+    contentLines: async (session) =>
+      mayShow(session, deps.loaded) ? linesOf(session, withMoved(session), context) : undefined,
     contentOf: (session, wanted) => partOf(session, wanted, withMoved(session), context),
   };
 }
@@ -75,7 +76,7 @@ export async function sourceOf(
   { places }: Context,
 ): Promise<Source | undefined> {
   const { config } = loaded;
-  if (config.display.content === "off" || session.capture === "none") return undefined;
+  if (!mayShow(session, loaded)) return undefined;
   const reader = (await cardOf({ agents }, session.source)?.transcript?.())?.default;
   if (reader === undefined) return undefined;
   const roots = rootsWithMoved({ places, loaded }, reader, moved.get(session.source) ?? []);
@@ -85,6 +86,9 @@ export async function sourceOf(
 }
 
 // --- internal ---
+
+const mayShow = ({ capture }: StoredSession, { config }: LoadedConfig): boolean =>
+  config.display.content === "on" && capture !== "none";
 
 /** Of each prompt, command, result and answer. */
 const MAX_SHOWN_BYTES = 64 << 10;

@@ -21,8 +21,11 @@ export interface ViewDeps {
   readonly subscriptions?: () => Subscriptions;
   /** First prompt lines by session number; no entry: not read yet. Absent: the page shows none. */
   readonly promptLines?: (sessions: readonly StoredSession[]) => Promise<ReadonlyMap<number, string | undefined>>;
-  /** What was asked and done in a session, in one line each, from the agent's own files. Absent: the page shows none. */
-  readonly contentLines?: (session: StoredSession) => Promise<readonly ContentLine[]>;
+  /**
+   * What was asked and done in a session, in one line each, from the agent's own files; `undefined` if the settings or the project forbid
+   * it. Absent: the page shows none.
+   */
+  readonly contentLines?: (session: StoredSession) => Promise<readonly ContentLine[] | undefined>;
   /** The content of one part of a session, from the agent's own files. Absent: the page shows none. */
   readonly contentOf?: (session: StoredSession, wanted: WantedContent) => Promise<ShownContent>;
   /** The built page's files by name. */
