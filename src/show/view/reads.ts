@@ -91,7 +91,7 @@ function readContent({ db, params, deps }: Reading) {
   const view = viewOf(db, stored, { agents: deps.agents }, deps.settings);
   const spanId = params.spanId();
   return new Later(async () => {
-    const lines = (await deps.contentLines?.(stored)) ?? [];
+    const lines = (await deps.contentLines?.(stored))?.lines ?? [];
     const wanted = partOfSpan(view, linesOfSpans(view, lines), spanId);
     return toContent(spanId, wanted === undefined ? undefined : await deps.contentOf?.(stored, wanted));
   });

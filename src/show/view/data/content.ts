@@ -1,27 +1,21 @@
-import type { ContentLine, ShownContent } from "#core/model/content.ts";
+import type { ShownContent } from "#core/model/content.ts";
 import { spanIdOf } from "#core/telemetry/ids.ts";
 import { sumOfAll } from "#kit/numbers.ts";
 import type { SessionView } from "../../report/session-view.ts";
 import { linesOfSpans } from "../../report/story.ts";
+import type { ReadLines } from "../deps.ts";
 
-/** What was asked and done, and which files were written, by span. @param lines `undefined`: nothing may be shown */
-export function toLines(view: SessionView, lines: readonly ContentLine[] | undefined) {
-  const bySpan = [...linesOfSpans(view, lines ?? [])];
-  const hasAny = view.turnList.length + view.toolCalls.length > 0;
+/** What was asked and done, and which files were written, by span. @param read `undefined`: nothing may be shown */
+export function toLines(view: SessionView, read: ReadLines | undefined) {
+  const bySpan = [...linesOfSpans(view, read?.lines ?? [])];
   return {
     kind: "lines" as const,
-    /** `missing`: the agent's files are gone, or have nothing of this session. */
-    state:
-      lines === undefined
-        ? ("hidden" as const)
-        : lines.length === 0 && hasAny
-          ? ("missing" as const)
-          : ("read" as const),
+    state: stateOf(view, read),
     /** Span ids, concatenated. */
     ids: bySpan.map(([id]) => id).join(""),
     texts: bySpan.map(([, { text }]) => text),
     /** For each call the files that it wrote, by time. */
-    writes: lines === undefined ? [] : writesOf(view),
+    writes: read === undefined ? [] : writesOf(view),
   };
 }
 
@@ -36,6 +30,16 @@ export const toContent = (spanId: string, content: ShownContent = {}) => ({
 });
 
 // --- internal ---
+
+/** `missing`: the agent's files are gone, or have nothing of this session; `part`: there was no time to read all of them. */
+function stateOf(
+  { turnList, toolCalls }: SessionView,
+  read: ReadLines | undefined,
+): "hidden" | "missing" | "part" | "whole" {
+  if (read === undefined) return "hidden";
+  if (!read.isWhole) return "part";
+  return read.lines.length === 0 && turnList.length + toolCalls.length > 0 ? "missing" : "whole";
+}
 
 /** One entry for each call and file. */
 const writesOf = ({ facts, toolCalls }: SessionView) =>

@@ -38,7 +38,6 @@ export function Notable({ explanation, row, spans, files, isWhole, onSelect, onF
     expensiveTurn === null ? null : (
       <Fact name="Most expensive turn" onClick={goTo(turnSpan(spans, expensiveTurn))}>
         Turn {expensiveTurn.turn}, {dollars(expensiveTurn.cost_usd)}
-        {hasSubagents(spans) ? " with its subagents" : ""}
       </Fact>
     ),
     slowestTool === null ? null : (
@@ -97,8 +96,6 @@ const toolSpan = (spans: Spans, { startMs, ms }: SlowestTool): number =>
       Math.abs(spans.startOf(i) + spans.baseMs - startMs) < 0.5 &&
       Math.abs(spans.durationOf(i) - ms) < 0.5,
   );
-
-const hasSubagents = (spans: Spans): boolean => spans.find((i) => spans.kindOf(i) === "subagent") >= 0;
 
 interface LedToProps {
   readonly changes: ExplanationDocument["changes"];

@@ -61,7 +61,7 @@ export function SessionView({ source, id, span }: Props) {
               id={id}
               spans={spans}
               folder={session.row.folder}
-              isStoryMissing={story.isMissing}
+              note={story.note}
               selected={index < 0 ? undefined : selected}
               onSelect={setSelected}
               onClose={close}

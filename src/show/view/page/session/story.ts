@@ -8,8 +8,8 @@ export interface Story {
   /** By span id. */
   readonly about: ReadonlyMap<string, string>;
   readonly writes: readonly FileWrites[];
-  /** The agent's files are gone, or have nothing of this session. */
-  readonly isMissing: boolean;
+  /** What is missing and why, as a sentence; empty if nothing is. */
+  readonly note: string;
 }
 
 /** What one call wrote in one file. */
@@ -28,7 +28,7 @@ export function useStory(source: string, id: string): Story {
   return useMemo(() => {
     const { ids = "", texts = [], writes = [], state } = data ?? {};
     const idOf = (i: number): string => ids.slice(i * SPAN_ID_LENGTH, (i + 1) * SPAN_ID_LENGTH);
-    return { about: new Map(texts.map((text, i) => [idOf(i), text])), writes, isMissing: state === "missing" };
+    return { about: new Map(texts.map((text, i) => [idOf(i), text])), writes, note: NOTES[state ?? "whole"] };
   }, [data]);
 }
 
@@ -54,3 +54,13 @@ export function filesOf(writes: readonly FileWrites[]): readonly ChangedFile[] {
 /** A path without the session's folder, if it is inside. */
 export const pathIn = (folder: string | null, text: string): string =>
   folder !== null && text.startsWith(`${folder}/`) ? text.slice(folder.length + 1) : text;
+
+// --- internal ---
+
+const NOTES = {
+  // The user knows the settings
+  hidden: "",
+  whole: "",
+  missing: "Prompts and commands are not shown: the agent’s file of this session is gone or has none.",
+  part: "Later prompts and commands are not shown: the agent’s file of this session is too long to read at once.",
+} as const satisfies Record<Documents["lines"]["state"], string>;

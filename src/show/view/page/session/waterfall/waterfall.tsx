@@ -18,8 +18,8 @@ interface Props {
   readonly spans: Spans;
   /** The session's folder. */
   readonly folder: string | null;
-  /** The agent's files have nothing of what was asked and done. */
-  readonly isStoryMissing: boolean;
+  /** What the rows do not show, and why; empty: nothing. */
+  readonly note: string;
   /** Id of the span with open details. */
   readonly selected: string | undefined;
   readonly onSelect: (id: string) => void;
@@ -27,7 +27,7 @@ interface Props {
 }
 
 /** The spans of a session: a toolbar, the whole session in a strip, and below it a tree with bars on one time axis. */
-export function Waterfall({ source, id, spans, folder, isStoryMissing, selected, onSelect, onClose }: Props) {
+export function Waterfall({ source, id, spans, folder, note, selected, onSelect, onClose }: Props) {
   const area = useScrollArea();
   const rows = useRows(source, id, spans);
   const time = useTimeView(spans);
@@ -51,9 +51,7 @@ export function Waterfall({ source, id, spans, folder, isStoryMissing, selected,
       />
       <div class="grid-footer muted">
         <Legend />
-        {isStoryMissing ? (
-          <p>The agent’s file of this session is gone or empty, so prompts and commands are missing.</p>
-        ) : null}
+        {note === "" ? null : <p>{note}</p>}
         <p class="viewport" aria-live="off">
           {time.isZoomed ? viewportText(time) : ""}
         </p>
