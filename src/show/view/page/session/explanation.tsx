@@ -53,6 +53,7 @@ export function Explanation({ session, spans, story, onSelect }: Props) {
           </button>
           {isWhole ? (
             <div class="rest">
+              <h2 class="sr">More about this session</h2>
               <Files files={files} spans={spans} folder={row.folder} onSelect={onSelect} />
               <MoreFacts document={session} />
               <Unknowns of={explanation.unknown} />

@@ -1,33 +1,34 @@
 import type { SpanDocument } from "../../wire/spans.ts";
 
+type Stored = { [P in "prompt" | "arguments" | "result" | "answer"]?: string };
+
 /** The content among a span's attributes, as texts or JSON. Absent: none is stored, which depends on the capture level. */
-export function storedContent(attributes: SpanDocument["attributes"]): {
-  readonly prompt?: string | undefined;
-  readonly arguments?: string | undefined;
-  readonly result?: string | undefined;
-  readonly answer?: string | undefined;
-} {
-  const textOf = (name: string): string | undefined => {
-    const value = attributes[name];
-    return typeof value === "string" ? value : undefined;
-  };
-  return {
-    prompt: messagesText(textOf("gen_ai.input.messages")),
-    arguments: textOf("gen_ai.tool.call.arguments"),
-    result: textOf("gen_ai.tool.call.result"),
-    answer: messagesText(textOf("gen_ai.output.messages")),
-  };
+export function storedContent(attributes: SpanDocument["attributes"]): Readonly<Stored> {
+  const stored: Stored = {};
+  for (const [name, value] of Object.entries(attributes)) {
+    const part = PARTS.get(name.replace(/^gen_ai\./, ""));
+    const text = typeof value !== "string" ? undefined : name.endsWith("messages") ? messagesText(value) : value;
+    if (part !== undefined && text !== undefined) stored[part] = text;
+  }
+  return stored;
 }
 
 // --- internal ---
+
+/** Attributes with content, without their prefix. */
+const PARTS: ReadonlyMap<string, keyof Stored> = new Map([
+  ["input.messages", "prompt"],
+  ["output.messages", "answer"],
+  ["tool.call.arguments", "arguments"],
+  ["tool.call.result", "result"],
+]);
 
 /**
  * The texts of messages in the form of the GenAI conventions; calls of tools are rows of their own.
  *
  * @returns the value itself if it has another form, e.g. because it was shortened; `undefined` without texts
  */
-function messagesText(json: string | undefined): string | undefined {
-  if (json === undefined) return undefined;
+function messagesText(json: string): string | undefined {
   try {
     const messages: unknown = JSON.parse(json);
     if (!Array.isArray(messages)) return json;
