@@ -16,6 +16,7 @@ import { collectStory, PROMPTS, STORY } from "./story.mjs";
 
 const DIST = join(ROOT, "dist");
 const WIDE = { width: 1440, height: 900 };
+const TOOLS = ["Grep", "Read", "Bash", "Edit", "Write", "NotebookEdit", "tracker: find_issue", "WebFetch"];
 const PHONE = { width: 390, height: 844 };
 
 let browser: Browser;
@@ -105,6 +106,16 @@ test("prompts stand at turns, commands, files, patterns and addresses at calls; 
       ),
     ).toContainEqual(expect.arrayContaining([expect.stringContaining(tool ?? ""), about]));
   }
+  const labels = await page.locator(".row .label").allInnerTexts();
+  // The program of a command is not repeated; a model's date is under the pointer
+  expect(new Set(labels)).toEqual(
+    new Set(["Session", ...PROMPTS.map((_, i) => `Turn ${i + 1}`), "claude-sonnet-4-5", ...TOOLS]),
+  );
+  expect(await page.getByTitle("claude-sonnet-4-5-20250929", { exact: true }).count()).toBeGreaterThan(0);
+  // The bar of the most expensive turn has the whole width
+  const bars = await page.locator(".cost-bar").evaluateAll((all) => all.map((bar) => bar.getAttribute("style")));
+  expect(bars).toHaveLength(PROMPTS.length);
+  expect(bars.filter((style) => style === "width: 100%;")).toHaveLength(1);
   await page.getByLabel("Search spans").fill("docs.example/rounding");
   await expect.poll(() => page.locator(".row.hit .label").allInnerTexts()).toEqual(["WebFetch"]);
   expect(await page.getByText("Prompts and commands are not shown").count()).toBe(0);
