@@ -29,7 +29,7 @@ interface Source {
 /**
  * What was asked and done in a session, in one line each, from the agent's own files; see `contentLines`.
  *
- * @returns none if the setting or the project forbids it, and those that can be read within two seconds
+ * @returns none if the setting or the project forbids it, and those that can be read in two seconds of processor time
  */
 export async function linesOf(
   session: StoredSession,
@@ -64,7 +64,17 @@ export function contentReaders(
     moved: withOpenStore(context, (db) => movedRootsOf(db, [source])) ?? new Map(),
   });
   return {
-    contentLines: (session) => linesOf(session, withMoved(session), context),
+    async contentLines(session) {
+      if (!mayShow(session, deps.loaded)) return undefined;
+      const source = await sourceOf(session, withMoved(session), context);
+      if (source === undefined) return { lines: [], isWhole: true };
+      let isWhole = true;
+      const hasTime = (): boolean => {
+        isWhole = source.query.hasTime();
+        return isWhole;
+      };
+      return { lines: await contentLines(source.reader, session, { ...source.query, hasTime }), isWhole };
+    },
     contentOf: (session, wanted) => partOf(session, wanted, withMoved(session), context),
   };
 }
@@ -76,18 +86,30 @@ export async function sourceOf(
   { places }: Context,
 ): Promise<Source | undefined> {
   const { config } = loaded;
-  if (!showsContent(config) || session.capture === "none") return undefined;
+  if (!mayShow(session, loaded)) return undefined;
   const reader = (await cardOf({ agents }, session.source)?.transcript?.())?.default;
   if (reader === undefined) return undefined;
   const roots = rootsWithMoved({ places, loaded }, reader, moved.get(session.source) ?? []);
   const { redactSecrets: redact } = await protectionOf(config.redaction, places.home);
-  const endMs = monotonicMs() + MAX_MS;
-  return { reader, query: { home: places.home, roots, redact, hasTime: () => monotonicMs() < endMs } };
+  return { reader, query: { home: places.home, roots, redact, hasTime: startClock() } };
 }
 
 // --- internal ---
 
+const mayShow = ({ capture }: StoredSession, { config }: LoadedConfig): boolean =>
+  showsContent(config) && capture !== "none";
+
 /** Of each prompt, command, result and answer. */
 const MAX_SHOWN_BYTES = 64 << 10;
 
-const MAX_MS = 2_000;
+/** Not only the time on the clock: on a busy machine it passes while other programs run, and what is read would be missing. */
+function startClock(): () => boolean {
+  const [startMs, before] = [monotonicMs(), process.cpuUsage()];
+  return () => {
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1e3 < MAX_CPU_MS && monotonicMs() - startMs < MAX_MS;
+  };
+}
+
+const MAX_CPU_MS = 2_000;
+const MAX_MS = 6_000;

@@ -2,6 +2,8 @@
 import { rmSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { contentLines, contentOfPart } from "#collect/transcripts/session-content.ts";
+import type { WantedContent } from "#core/model/content.ts";
+import { firstLine } from "#core/rules/one-line.ts";
 import { spanIdOf } from "#core/telemetry/ids.ts";
 import { viewOf } from "#show/report/session-view.ts";
 import { linesOfSpans, partOfSpan } from "#show/report/story.ts";
@@ -81,6 +83,18 @@ async function expectLines({
     for (const turn of view.turnList.filter(({ origin }) => origin === "human")) {
       const line = bySpan.get(spanIdOf(view.facts, "turn", turn.key));
       expect(prompts, turn.key).toContain(line?.text);
+      const contentOf = async (wanted: WantedContent | undefined) =>
+        wanted && (await contentOfPart(reader, view.stored, wanted, { ...query, shown: (value) => String(value) }));
+      const asked = await contentOf(partOfSpan(view, bySpan, spanIdOf(view.facts, "turn", turn.key)));
+      expect(prompts, turn.key).toContain(firstLine(asked?.prompt));
+      // The turn's answer is one of those of its calls
+      const answers = new Set<string>();
+      for (const { call } of view.calls) {
+        if (call.agentId !== undefined || call.endMs < turn.startMs || call.startMs > turn.endMs) continue;
+        const { answer } = (await contentOf({ subject: "model_call", key: call.key })) ?? {};
+        if (answer !== undefined) answers.add(answer);
+      }
+      if (answers.size > 0) expect([...answers], turn.key).toContain(asked?.answer);
     }
   }
 }

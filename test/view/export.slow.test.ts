@@ -56,6 +56,7 @@ test("a session is one file that opens without a server, requests nothing and al
   await page.goto(pathToFileURL(path).href);
   await page.locator(".row.tool_call").first().click();
   const details = page.getByRole("complementary", { name: "Span details" });
+  await details.getByText("As it is sent").click();
   await details.getByText("gen_ai.tool.name").waitFor();
   expect(await details.innerText()).toContain("service.name");
   expect(await page.locator(".findings li").count()).toBeGreaterThan(2);

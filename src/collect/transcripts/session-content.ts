@@ -91,7 +91,8 @@ export async function contentOfPart(
     const { part, piece = "", value } = content;
     if (!isWanted(owner, wanted)) continue;
     const text = part === "answer" ? answerText(value) : value;
-    const kept = text === undefined ? undefined : shown(text);
+    // Of a prompt in several records the first is what the user wrote
+    const kept = text === undefined || (part === "prompt" && found.prompt !== undefined) ? undefined : shown(text);
     if (kept === undefined) continue;
     if (part !== "answer") found[part] = kept;
     else {
@@ -111,7 +112,7 @@ function isWanted(owner: ContentOwner, wanted: WantedContent): boolean {
     case "model_call":
       return owner.kind === "model_call" && owner.key === wanted.key;
     case "turn":
-      if (owner.kind === "prompt") return owner.key === wanted.key;
+      if (owner.kind === "prompt") return turnKeyOf(owner) === wanted.key;
       return (
         owner.kind === "model_call" &&
         owner.agentId === undefined &&
@@ -119,6 +120,9 @@ function isWanted(owner: ContentOwner, wanted: WantedContent): boolean {
       );
   }
 }
+
+/** As turns are named: some agents name the prompt, others only its record. */
+const turnKeyOf = ({ promptKey, key }: EntryOf<"prompt">): string => promptKey ?? key;
 
 const isWithin = ({ timeMs }: ContentOwner, of: { readonly startMs: number; readonly endMs: number }): boolean =>
   timeMs >= of.startMs && timeMs <= of.endMs;
@@ -138,7 +142,7 @@ const lineOf = (part: ContentPart, value: unknown): string | undefined =>
 function placed(owner: ContentOwner, text: string): readonly ContentLine[] {
   const { timeMs, agentId } = owner;
   const of = { timeMs, text, ...(agentId !== undefined && { agentId }) };
-  if (owner.kind === "prompt") return [{ ...of, subject: "turn", key: owner.key }];
+  if (owner.kind === "prompt") return [{ ...of, subject: "turn", key: turnKeyOf(owner) }];
   return owner.kind === "tool_use" ? [{ ...of, subject: "tool_call", key: owner.callId, tool: owner.name }] : [];
 }
 

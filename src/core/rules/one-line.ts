@@ -48,6 +48,8 @@ const MAX_SEARCHED = 10_000;
 /** What says most about a call comes first. */
 const MEMBERS = [
   ...["command", "cmd", "script", "commandLine", "CommandLine"],
+  // Searches name the folder too, which says less
+  ...["pattern", "query", "regex"],
   ...[
     "file_path",
     "filePath",
@@ -59,7 +61,7 @@ const MEMBERS = [
     "path",
     "paths",
   ],
-  ...["pattern", "query", "regex", "search", "q"],
+  ...["search", "q"],
   ...["url", "uri"],
   ...["description", "title", "task", "prompt", "message", "question"],
 ] as const;

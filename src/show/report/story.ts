@@ -87,7 +87,8 @@ function matched<T extends Timed>(
   lines: readonly ContentLine[],
   fits: (one: T, line: ContentLine) => boolean,
 ): ReadonlyMap<T, ContentLine> {
-  const byKey = new Map(lines.map((line) => [line.key, line]));
+  // The first of several with one key
+  const byKey = new Map(lines.toReversed().map((line) => [line.key, line]));
   const found = new Map<T, ContentLine>();
   for (const one of all) {
     const line = byKey.get(one.key);

@@ -21,8 +21,8 @@ export interface ViewDeps {
   readonly subscriptions?: () => Subscriptions;
   /** First prompt lines by session number; no entry: not read yet. Absent: the page shows none. */
   readonly promptLines?: (sessions: readonly StoredSession[]) => Promise<ReadonlyMap<number, string | undefined>>;
-  /** What was asked and done in a session, in one line each, from the agent's own files. Absent: the page shows none. */
-  readonly contentLines?: (session: StoredSession) => Promise<readonly ContentLine[]>;
+  /** What was asked and done in a session; `undefined` if the settings or the project forbid it. Absent: the page shows none. */
+  readonly contentLines?: (session: StoredSession) => Promise<ReadLines | undefined>;
   /** The content of one part of a session, from the agent's own files. Absent: the page shows none. */
   readonly contentOf?: (session: StoredSession, wanted: WantedContent) => Promise<ShownContent>;
   /**
@@ -45,6 +45,12 @@ export interface ViewDeps {
   readonly now: () => number;
   /** Reports an unexpected error to the terminal. */
   readonly log: (line: string) => void;
+}
+
+/** What was asked and done, in one line each, from the agent's own files. `isWhole`: there was time to read all of them. */
+export interface ReadLines {
+  readonly lines: readonly ContentLine[];
+  readonly isWhole: boolean;
 }
 
 export interface PageFile {

@@ -12,7 +12,7 @@ import { homeOver } from "./data/home.ts";
 import { listSessions } from "./data/sessions.ts";
 import { toolsOver } from "./data/tools.ts";
 import { usageOver } from "./data/usage.ts";
-import { Later, NO_SESSION, NO_SPAN, type Read, type Reading, whenChanged } from "./respond.ts";
+import { Later, laterWhenChanged, NO_SESSION, NO_SPAN, type Read, type Reading, whenChanged } from "./respond.ts";
 import { CHANGE_SORTS, SORTS, SPLITS } from "./wire/api.ts";
 
 /** What the page can ask for, by the path below `/api/`; the types of what it gets follow from this list. */
@@ -87,11 +87,14 @@ function readSpan({ db, params, deps }: Reading) {
   return toSpanDocument(db, stored, params.spanId(), deps) ?? NO_SPAN;
 }
 
-function readLines({ db, params, deps }: Reading) {
+function readLines(reading: Reading) {
+  const { db, params, deps } = reading;
   const stored = findSession(db, params.session());
   if (stored === undefined) return NO_SESSION;
-  const view = viewOf(db, stored, { agents: deps.agents }, deps.settings);
-  return new Later(async () => toLines(view, (await deps.contentLines?.(stored)) ?? []));
+  return laterWhenChanged(reading, stored, () => {
+    const view = viewOf(db, stored, { agents: deps.agents }, deps.settings);
+    return new Later(async () => toLines(view, await deps.contentLines?.(stored)));
+  });
 }
 
 function readContent({ db, params, deps }: Reading) {
@@ -100,7 +103,7 @@ function readContent({ db, params, deps }: Reading) {
   const view = viewOf(db, stored, { agents: deps.agents }, deps.settings);
   const spanId = params.spanId();
   return new Later(async () => {
-    const lines = (await deps.contentLines?.(stored)) ?? [];
+    const lines = (await deps.contentLines?.(stored))?.lines ?? [];
     const wanted = partOfSpan(view, linesOfSpans(view, lines), spanId);
     return toContent(spanId, wanted === undefined ? undefined : await deps.contentOf?.(stored, wanted));
   });

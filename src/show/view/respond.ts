@@ -72,17 +72,23 @@ export function whenChanged<T extends SessionDocument | ExplanationDocument>(
   stored: StoredSession,
   read: (view: () => SessionView) => T,
 ): Tagged<T> | KnownBody | typeof NOT_MODIFIED {
-  // At another capture level the response has fewer names, and no prompt
-  const stamp = `${stampOf(db, stored)} ${stored.capture}`;
-  const tag = `"${createHash("sha256").update(stamp).digest("base64url")}"`;
-  context.header("etag", tag);
-  if (context.req.header("if-none-match") === tag) return NOT_MODIFIED;
+  const tag = tagged(context, db, stored);
+  if (tag === undefined) return NOT_MODIFIED;
   const key = JSON.stringify([context.req.path, stored.source, stored.sessionId]);
   const body = recent.body(key, tag);
   if (body !== undefined) return new KnownBody(body);
   const viewKey = JSON.stringify([stored.source, stored.sessionId, tag]);
   const view = () => recent.view(viewKey, () => viewOf(db, stored, { agents }, settings));
   return new Tagged(read(view), key, tag);
+}
+
+/** What is read from the agent's own files, unless the page has it already: they are not read again for what happens in other sessions. */
+export function laterWhenChanged<T extends object>(
+  { context, db }: Reading,
+  stored: StoredSession,
+  later: () => Later<T>,
+): Later<T> | typeof NOT_MODIFIED {
+  return tagged(context, db, stored) === undefined ? NOT_MODIFIED : later();
 }
 
 export const apiError = (code: string, message: string): ApiError => ({ kind: "error", code, message });
@@ -97,6 +103,15 @@ export class Later<T extends object = object> {
 }
 
 // --- internal ---
+
+/** Adds the tag of what is shown of a session now. @returns `undefined` if the page has it already */
+function tagged(context: Context, db: Database, stored: StoredSession): string | undefined {
+  // At another capture level the response has fewer names, and no prompt
+  const stamp = `${stampOf(db, stored)} ${stored.capture}`;
+  const tag = `"${createHash("sha256").update(stamp).digest("base64url")}"`;
+  context.header("etag", tag);
+  return context.req.header("if-none-match") === tag ? undefined : tag;
+}
 
 function missing(context: Context, reason: Missing): Response {
   switch (reason) {

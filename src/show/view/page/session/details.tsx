@@ -1,4 +1,5 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import type { SessionDocument } from "../../wire/documents.ts";
 import type { SpanDocument } from "../../wire/spans.ts";
 import { type Fetched, fetchOnce } from "../data/api.ts";
 import { Pair } from "../figures/figures.tsx";
@@ -7,22 +8,24 @@ import { hrefOf } from "../route.ts";
 import { clock, dateTimeExact, duration, orUnknown, plural, preciseDollars } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 import { Content } from "./content.tsx";
+import { Files } from "./files.tsx";
 import { TraceLink } from "./head.tsx";
 import { SpanRecord } from "./span-record.tsx";
 import { type Inside, insideOf, KIND_NAMES, type Spans } from "./spans.ts";
+import { filesOf, type Story } from "./story.ts";
 
 interface Props {
-  readonly source: string;
-  readonly sessionId: string;
+  readonly session: SessionDocument;
   readonly spans: Spans;
   readonly index: number;
-  /** A new value means that the session, and perhaps this span, has changed. */
-  readonly version: unknown;
+  readonly story: Story;
+  readonly onSelect: (span: string) => void;
   readonly onClose: () => void;
 }
 
 /** All details of one span. The panel is beside the waterfall, which keeps the focus. */
-export function Details({ source, sessionId, spans, index, version, onClose }: Props) {
+export function Details({ session, spans, index, story, onSelect, onClose }: Props) {
+  const { source, session_id: sessionId, folder } = session.row;
   const id = spans.idOf(index);
   const [fetched, setFetched] = useState<Fetched<SpanDocument>>({});
   useEffect(() => {
@@ -31,7 +34,12 @@ export function Details({ source, sessionId, spans, index, version, onClose }: P
       if (result !== undefined) setFetched(result);
     });
     return () => control.abort();
-  }, [source, sessionId, id, version]);
+    // A session that has changed may have changed this span
+  }, [source, sessionId, id, session]);
+  const files = useMemo(
+    () => filesOf(story.writes.filter(({ span }) => isInside(spans, index, span))),
+    [story, spans, index],
+  );
   const kind = spans.kindOf(index);
   // Until the response for another span is here, the old one must not be shown
   const span = fetched.data?.spanId === id ? fetched.data : undefined;
@@ -52,7 +60,7 @@ export function Details({ source, sessionId, spans, index, version, onClose }: P
         <button type="button" class="quiet" aria-label="Close the details" onClick={onClose}>
           ✕
         </button>
-        <h2>{safeText(spans.labelOf(index))}</h2>
+        <h2 title={safeText(spans.labelOf(index))}>{safeText(spans.titleOf(index))}</h2>
       </header>
       <dl class="pairs">
         <Pair name="Started">
@@ -70,13 +78,24 @@ export function Details({ source, sessionId, spans, index, version, onClose }: P
         <a href={hrefOf("session", { source, id: sessionId, span: id })}>Link to this span</a>
         {span === undefined || span.traceUrl === null ? null : <TraceLink url={span.traceUrl} />}
       </p>
-      <Content source={source} sessionId={sessionId} spanId={id} version={version} />
-      {span === undefined ? <Placeholder problem={fetched.problem} /> : <SpanRecord span={span} />}
+      <Content source={source} sessionId={sessionId} spanId={id} version={session} attributes={span?.attributes} />
+      <Files files={files} spans={spans} folder={folder} onSelect={onSelect} />
+      {span === undefined ? <Placeholder problem={fetched.problem} /> : null}
+      <details class="wire" hidden={span === undefined}>
+        <summary>As it is sent</summary>
+        {span === undefined ? null : <SpanRecord span={span} />}
+      </details>
     </aside>
   );
 }
 
 // --- internal ---
+
+/** Whether a span is this one or below it. */
+function isInside(spans: Spans, index: number, id: string): boolean {
+  const at = spans.indexOf(id);
+  return at >= index && at < index + (spans.size[index] ?? 1);
+}
 
 function UsageFacts({ spans, index }: { spans: Spans; index: number }) {
   const [input, output, cost] = [spans.inputOf(index), spans.outputOf(index), spans.costOf(index)];

@@ -1,42 +1,64 @@
-import type { ExplanationDocument } from "../../wire/documents.ts";
+import { useMemo, useState } from "preact/hooks";
+import type { ExplanationDocument, SessionDocument } from "../../wire/documents.ts";
 import { useApi } from "../data/api.ts";
 import { duration, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
+import { Files } from "./files.tsx";
+import { MoreFacts } from "./head.tsx";
 import { Notable } from "./notable.tsx";
 import type { Spans } from "./spans.ts";
+import { filesOf, type Story } from "./story.ts";
 
 interface Props {
-  readonly source: string;
-  readonly id: string;
+  readonly session: SessionDocument;
   readonly spans: Spans;
+  readonly story: Story;
   readonly onSelect: (span: string) => void;
 }
 
-/** Where the time and money went: one bar, sentences, and links to the most notable spans. */
-export function Explanation({ source, id, spans, onSelect }: Props) {
-  const explanation = useApi("explain", { source, id }).data;
+/** Where the time and money went: one bar, the strongest sentences, and links to the most notable spans; the rest is folded. */
+export function Explanation({ session, spans, story, onSelect }: Props) {
+  const { row } = session;
+  const explanation = useApi("explain", { source: row.source, id: row.session_id }).data;
+  const [isWhole, setWhole] = useState(false);
+  const files = useMemo(() => filesOf(story.writes), [story]);
   return (
     // Its height is reserved, so that the waterfall does not move when the response arrives
-    <section class="explanation" aria-label="Explanation" aria-busy={explanation === undefined}>
+    <section
+      class={isWhole ? "explanation whole" : "explanation"}
+      aria-label="Explanation"
+      aria-busy={explanation === undefined}
+    >
       {explanation === undefined ? null : (
         <>
           <TimeBar explanation={explanation} />
           <ul class="findings">
-            {explanation.findings.map(({ text }) => (
-              <li key={text}>{safeText(text)}</li>
+            {explanation.findings.slice(0, isWhole ? undefined : MAX_FINDINGS).map(({ text }) => (
+              <li key={text} title={isWhole ? undefined : safeText(text)}>
+                {safeText(text)}
+              </li>
             ))}
           </ul>
-          <Notable explanation={explanation} source={source} id={id} spans={spans} onSelect={onSelect} />
-          {explanation.unknown.length === 0 ? null : (
-            <details class="unknowns muted">
-              <summary>{plural(explanation.unknown.length, "thing is", "things are")} unknown</summary>
-              <ul>
-                {explanation.unknown.map((text) => (
-                  <li key={text}>{safeText(text)}</li>
-                ))}
-              </ul>
-            </details>
-          )}
+          <Notable
+            explanation={explanation}
+            row={row}
+            spans={spans}
+            files={files}
+            isWhole={isWhole}
+            onSelect={onSelect}
+            onFiles={() => setWhole(true)}
+          />
+          <button type="button" class="link more" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+            {isWhole ? "Less" : "More"}
+          </button>
+          {isWhole ? (
+            <div class="rest">
+              <h2 class="sr">More about this session</h2>
+              <Files files={files} spans={spans} folder={row.folder} onSelect={onSelect} />
+              <MoreFacts document={session} />
+              <Unknowns of={explanation.unknown} />
+            </div>
+          ) : null}
         </>
       )}
     </section>
@@ -44,6 +66,23 @@ export function Explanation({ source, id, spans, onSelect }: Props) {
 }
 
 // --- internal ---
+
+/** As many lines as the bar with its legend takes. */
+const MAX_FINDINGS = 3;
+
+function Unknowns({ of }: { of: readonly string[] }) {
+  if (of.length === 0) return null;
+  return (
+    <section class="unknowns">
+      <h3>{plural(of.length, "thing is", "things are")} unknown</h3>
+      <ul>
+        {of.map((text) => (
+          <li key={text}>{safeText(text)}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
 
 /** The time while the session was open, as one stacked bar. */
 function TimeBar({ explanation: { time } }: { explanation: ExplanationDocument }) {

@@ -1,18 +1,22 @@
+import { useState } from "preact/hooks";
 import type { SessionDocument } from "../../wire/documents.ts";
 import { EXPORTED } from "../data/exported.ts";
 import { AtWork, Branch, Cost, EndBadge, InOut, Pair, placeOf, Unknown } from "../figures/figures.tsx";
+import { shortModel } from "../model-name.ts";
 import { backTo, hrefOf } from "../route.ts";
-import { dateTimeExact, dollars, exact, msOf, orUnknown, percent, plural } from "../text/format.ts";
+import { dateTime, dateTimeExact, dollars, exact, msOf, orUnknown, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 
 /**
- * Agent, folder and totals, in one line that stays at the top while the waterfall scrolls.
+ * What the session is about, where and when it ran, and its totals; it stays at the top while the waterfall scrolls.
  *
  * @param untilMs the time now, if the agent is working; `undefined` otherwise
  */
-export function TitleBar({ document: { row }, untilMs }: { document: SessionDocument; untilMs: number | undefined }) {
+export function TitleBar({ document, untilMs }: { document: SessionDocument; untilMs: number | undefined }) {
+  const { row } = document;
   const { totals } = row;
   const hasCacheShare = totals.input !== null && totals.cache_read !== null && totals.input > 0;
+  const title = safeText(row.prompt ?? (row.title === "" ? `${row.agent} ${placeOf(row)}` : row.title));
   return (
     <header class="title-bar">
       <div class="title">
@@ -26,11 +30,15 @@ export function TitleBar({ document: { row }, untilMs }: { document: SessionDocu
             ←
           </a>
         ) : null}
-        <h1 id="title">
-          {safeText(row.agent)} <span class="place">{safeText(placeOf(row))}</span>
-          <Branch of={row} />
-          <EndBadge ending={row.ending} />
-        </h1>
+        <div class="names">
+          <h1 id="title">
+            <span class="text" title={title}>
+              {title}
+            </span>
+            <EndBadge ending={row.ending} />
+          </h1>
+          <Facts document={document} />
+        </div>
       </div>
       <dl class="key-figures">
         <Figure name="Cost" note={costNote(row)}>
@@ -63,24 +71,30 @@ export function TitleBar({ document: { row }, untilMs }: { document: SessionDocu
   );
 }
 
-/** What the session was about, when it ran and where, and what the agent itself reported. */
-export function Facts({ document: { row, reported, traceUrl } }: { document: SessionDocument }) {
+/** What the line below the title has no room for, and what the agent itself reported. */
+export function MoreFacts({ document: { row, reported } }: { document: SessionDocument }) {
   return (
-    <>
-      {row.prompt === null ? null : <p class="prompt">{safeText(row.prompt)}</p>}
-      <p class="facts">
-        <span>
-          Started <time dateTime={row.start ?? ""}>{dateTimeExact(msOf(row.start))}</time>
-        </span>
-        {row.segments > 1 ? <span>{plural(row.segments, "segment")}</span> : null}
-        {row.ending.state === "open" ? null : <span>{safeText(row.ending.text)}</span>}
-        {row.agent_version === null ? null : <span>version {safeText(row.agent_version)}</span>}
-        {row.title === "" ? null : <span>{safeText(row.title)}</span>}
-        {row.models.length === 0 ? null : <span>{row.models.map((model) => safeText(model)).join(", ")}</span>}
-        <span class="id">{safeText(row.session_id)}</span>
-        {row.folder === null ? null : <span class="id">{safeText(row.folder)}</span>}
-        {traceUrl === null ? null : <TraceLink url={traceUrl} />}
-      </p>
+    <section class="more-facts">
+      <h3>Session</h3>
+      <dl class="pairs">
+        <Pair name="Id">
+          <span class="id">{safeText(row.session_id)}</span>
+        </Pair>
+        {row.folder === null ? null : (
+          <Pair name="Folder">
+            <span class="id">{safeText(row.folder)}</span>
+          </Pair>
+        )}
+        <Pair name="Started">{dateTimeExact(msOf(row.start))}</Pair>
+        {row.ending.state === "open" ? null : <Pair name="End">{safeText(row.ending.text)}</Pair>}
+        {row.models.length === 0 ? null : <Pair name="Models">{row.models.map(safeText).join(", ")}</Pair>}
+        {row.title === "" ? null : <Pair name="Work">{safeText(row.title)}</Pair>}
+        {row.agent_version === null ? null : (
+          <Pair name="Version">
+            {safeText(row.agent)} {safeText(row.agent_version)}
+          </Pair>
+        )}
+      </dl>
       {reported === null ? null : (
         <p class="muted">
           The agent reported {orUnknown(reported.input)} tokens in and {orUnknown(reported.output)} out
@@ -88,7 +102,7 @@ export function Facts({ document: { row, reported, traceUrl } }: { document: Ses
           transcript does not contain.
         </p>
       )}
-    </>
+    </section>
   );
 }
 
@@ -100,6 +114,49 @@ export const TraceLink = ({ url }: { url: string }) => (
 );
 
 // --- internal ---
+
+/** Agent, place, start and models, in one line. */
+function Facts({ document: { row, traceUrl } }: { document: SessionDocument }) {
+  return (
+    <p class="facts">
+      <span class="mark">{safeText(row.agent)}</span>
+      <span title={safeText(row.folder ?? "")}>
+        {safeText(placeOf(row))}
+        <Branch of={row} />
+      </span>
+      <time dateTime={row.start ?? ""} title={dateTimeExact(msOf(row.start))}>
+        {dateTime(msOf(row.start))}
+      </time>
+      {row.segments > 1 ? <span>{plural(row.segments, "segment")}</span> : null}
+      {row.models.length === 0 ? null : (
+        <span title={row.models.map(safeText).join(", ")}>
+          {row.models.map((model) => safeText(shortModel(model))).join(", ")}
+        </span>
+      )}
+      <CopyId id={row.session_id} />
+      {traceUrl === null ? null : <TraceLink url={traceUrl} />}
+    </p>
+  );
+}
+
+/** Copies the session's id; shows it where the browser does not let a page copy. */
+function CopyId({ id }: { id: string }) {
+  const [state, setState] = useState<"" | "copied" | "refused">("");
+  const copy = (): void => {
+    // Absent where the page is neither on this machine nor encrypted
+    const copied = (navigator.clipboard as Clipboard | undefined)?.writeText(id) ?? Promise.reject();
+    copied.then(
+      () => setState("copied"),
+      () => setState("refused"),
+    );
+  };
+  if (state === "refused") return <span class="id">{safeText(id)}</span>;
+  return (
+    <button type="button" class="link copy" title={safeText(id)} onClick={copy}>
+      {state === "copied" ? "Copied" : "Copy id"}
+    </button>
+  );
+}
 
 function Figure({
   name,

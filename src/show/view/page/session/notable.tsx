@@ -1,55 +1,63 @@
-import type { ExplanationDocument } from "../../wire/documents.ts";
+import type { ExplanationDocument, SessionRow } from "../../wire/documents.ts";
 import { EXPORTED } from "../data/exported.ts";
 import { Pair } from "../figures/figures.tsx";
 import { hrefOf, type Params } from "../route.ts";
 import { dollars, duration, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 import type { Spans } from "./spans.ts";
+import type { ChangedFile } from "./story.ts";
 
 interface Props {
   readonly explanation: ExplanationDocument;
-  readonly source: string;
-  /** Id of the session. */
-  readonly id: string;
+  readonly row: Pick<SessionRow, "source" | "session_id">;
   readonly spans: Spans;
+  readonly files: readonly ChangedFile[];
+  /** All facts, otherwise as many as fit beside the explanation. */
+  readonly isWhole: boolean;
   readonly onSelect: (span: string) => void;
+  /** Shows the list of files. */
+  readonly onFiles: () => void;
 }
 
-/** The most expensive turn, the slowest tool and repeated calls; the first two lead to their span. */
-export function Notable({ explanation, source, id, spans, onSelect }: Props) {
+/** What the session led to and changed, its most expensive turn, slowest tool and repeated calls, each with where it leads. */
+export function Notable({ explanation, row, spans, files, isWhole, onSelect, onFiles }: Props) {
   const { expensiveTurn, slowestTool, repeats, changes } = explanation;
   const [repeat] = repeats;
-  if (expensiveTurn === null && slowestTool === null && repeat === undefined && changes.length === 0) return null;
   const goTo = (span: number) => (span < 0 ? undefined : () => onSelect(spans.idOf(span)));
-  return (
-    <dl class="notable">
-      {changes.length === 0 ? null : (
-        <Fact name="Led to">
-          <LedTo changes={changes} source={source} id={id} />
-        </Fact>
-      )}
-      {expensiveTurn === null ? null : (
-        <Fact name="Most expensive turn" onClick={goTo(turnSpan(spans, expensiveTurn))}>
-          Turn {expensiveTurn.turn}, {dollars(expensiveTurn.cost_usd)}
-          {hasSubagents(spans) ? " with its subagents" : ""}
-        </Fact>
-      )}
-      {slowestTool === null ? null : (
-        <Fact name="Slowest tool" onClick={goTo(toolSpan(spans, slowestTool))}>
-          {safeText(slowestTool.name)}, {duration(slowestTool.ms)}
-        </Fact>
-      )}
-      {repeat === undefined ? null : (
-        <Fact name="Repeated with the same input">
-          {safeText(repeat.name)}, {repeat.calls} times, {duration(repeat.total_ms)}
-          {repeats.length > 1 ? `, and ${repeats.length - 1} more` : ""}
-        </Fact>
-      )}
-    </dl>
-  );
+  const facts = [
+    changes.length === 0 ? null : (
+      <Fact name="Led to">
+        <LedTo changes={changes} source={row.source} id={row.session_id} />
+      </Fact>
+    ),
+    files.length === 0 ? null : (
+      <Fact name="Changed" onClick={onFiles}>
+        {plural(files.length, "file")}
+      </Fact>
+    ),
+    expensiveTurn === null ? null : (
+      <Fact name="Most expensive turn" onClick={goTo(turnSpan(spans, expensiveTurn))}>
+        Turn {expensiveTurn.turn}, {dollars(expensiveTurn.cost_usd)}
+      </Fact>
+    ),
+    slowestTool === null ? null : (
+      <Fact name="Slowest tool" onClick={goTo(toolSpan(spans, slowestTool))}>
+        {safeText(slowestTool.name)}, {duration(slowestTool.ms)}
+      </Fact>
+    ),
+    repeat === undefined ? null : (
+      <Fact name="Repeated with the same input">
+        {safeText(repeat.name)}, {repeat.calls} times, {duration(repeat.total_ms)}
+        {repeats.length > 1 ? `, and ${repeats.length - 1} more` : ""}
+      </Fact>
+    ),
+  ].filter((fact) => fact !== null);
+  return facts.length === 0 ? null : <dl class="notable">{isWhole ? facts : facts.slice(0, MAX_FACTS)}</dl>;
 }
 
 // --- internal ---
+
+const MAX_FACTS = 3;
 
 function Fact({
   name,
@@ -88,8 +96,6 @@ const toolSpan = (spans: Spans, { startMs, ms }: SlowestTool): number =>
       Math.abs(spans.startOf(i) + spans.baseMs - startMs) < 0.5 &&
       Math.abs(spans.durationOf(i) - ms) < 0.5,
   );
-
-const hasSubagents = (spans: Spans): boolean => spans.find((i) => spans.kindOf(i) === "subagent") >= 0;
 
 interface LedToProps {
   readonly changes: ExplanationDocument["changes"];

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { SPAN_ID_LENGTH } from "../../wire/spans.ts";
 import { useApi } from "../data/api.ts";
 import { EXPORTED } from "../data/exported.ts";
 import { useNow, useTitle } from "../hooks.ts";
@@ -8,8 +7,9 @@ import { hrefOf, readRoute } from "../route.ts";
 import { safeText } from "../text/safe-text.ts";
 import { Details } from "./details.tsx";
 import { Explanation } from "./explanation.tsx";
-import { Facts, TitleBar } from "./head.tsx";
+import { TitleBar } from "./head.tsx";
 import { isWorking, readSpans } from "./spans.ts";
+import { useStory } from "./story.ts";
 import { Waterfall } from "./waterfall/waterfall.tsx";
 
 interface Props {
@@ -25,10 +25,10 @@ export function SessionView({ source, id, span }: Props) {
   const isRunning = session !== undefined && EXPORTED === undefined && isWorking(session.spans);
   const nowMs = useNow(isRunning, GROW_MS);
   const untilMs = isRunning ? nowMs : undefined;
-  const about = useAbout(source, id);
+  const story = useStory(source, id);
   const spans = useMemo(
-    () => (session === undefined ? undefined : readSpans(session.spans, untilMs, about)),
-    [session, untilMs, about],
+    () => (session === undefined ? undefined : readSpans(session.spans, untilMs, story.about)),
+    [session, untilMs, story],
   );
   const [selected, setSelected] = useSelected(span);
   const title =
@@ -47,7 +47,6 @@ export function SessionView({ source, id, span }: Props) {
   return (
     <div class="session-page">
       <TitleBar document={session} untilMs={untilMs} />
-      <Facts document={session} />
       {spans.count === 0 ? (
         <section class="placeholder">
           <h2>No spans yet</h2>
@@ -55,18 +54,27 @@ export function SessionView({ source, id, span }: Props) {
         </section>
       ) : (
         <>
-          <Explanation source={source} id={id} spans={spans} onSelect={setSelected} />
+          <Explanation session={session} spans={spans} story={story} onSelect={setSelected} />
           <div class={index < 0 ? "work" : "work with-details"}>
             <Waterfall
               source={source}
               id={id}
               spans={spans}
+              folder={session.row.folder}
+              note={story.note}
               selected={index < 0 ? undefined : selected}
               onSelect={setSelected}
               onClose={close}
             />
             {index < 0 || selected === undefined ? null : (
-              <Details source={source} sessionId={id} spans={spans} index={index} version={session} onClose={close} />
+              <Details
+                session={session}
+                spans={spans}
+                index={index}
+                story={story}
+                onSelect={setSelected}
+                onClose={close}
+              />
             )}
           </div>
         </>
@@ -76,18 +84,6 @@ export function SessionView({ source, id, span }: Props) {
 }
 
 // --- internal ---
-
-/** What was asked and done, by span id. It arrives after the spans, because it is read from the agent's own files. */
-function useAbout(source: string, id: string): ReadonlyMap<string, string> {
-  const { data } = useApi("lines", { source, id });
-  return useMemo(
-    () =>
-      new Map(
-        data?.texts.map((text, i) => [data.ids.slice(i * SPAN_ID_LENGTH, (i + 1) * SPAN_ID_LENGTH), text] as const),
-      ),
-    [data],
-  );
-}
 
 /**
  * The span with open details. It is part of the address, so that a link leads to it; written a moment later, because browsers limit how

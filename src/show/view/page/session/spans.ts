@@ -1,4 +1,5 @@
 import { FLAG, SPAN_ID_LENGTH, SPAN_KINDS, type SpanColumns, type SpanKind } from "../../wire/spans.ts";
+import { shortModel } from "../model-name.ts";
 
 /** The spans of a session in tree order. A span is identified by its index. */
 export interface Spans {
@@ -31,6 +32,8 @@ export interface Spans {
   find(matches: (i: number) => boolean): number;
   kindOf(i: number): SpanKind;
   labelOf(i: number): string;
+  /** Its label as a row shows it: a model without its date, a tool without what `aboutOf` repeats. */
+  titleOf(i: number): string;
   detailOf(i: number): string;
   /** What was asked in a turn, what a call did, what a subagent was given to do; empty if it is not known. */
   aboutOf(i: number): string;
@@ -66,6 +69,8 @@ export function readSpans(columns: SpanColumns, untilMs = 0, about: ReadonlyMap<
   const idOf = (i: number): string => ids.slice(i * SPAN_ID_LENGTH, (i + 1) * SPAN_ID_LENGTH);
   const kindOf = (i: number): SpanKind => SPAN_KINDS[columns.kind[i] ?? -1] ?? "other";
   const stringAt = (column: readonly number[], i: number): string => strings[column[i] ?? -1] ?? "";
+  const labelOf = (i: number): string => stringAt(columns.label, i);
+  const aboutOf = (i: number): string => about.get(idOf(i)) ?? "";
   return {
     count,
     baseMs: columns.baseMs,
@@ -92,9 +97,10 @@ export function readSpans(columns: SpanColumns, untilMs = 0, about: ReadonlyMap<
       return -1;
     },
     kindOf,
-    labelOf: (i) => stringAt(columns.label, i),
+    labelOf,
+    titleOf: (i) => titleOf(kindOf(i), labelOf(i), aboutOf(i)),
     detailOf: (i) => stringAt(columns.detail, i),
-    aboutOf: (i) => about.get(idOf(i)) ?? "",
+    aboutOf,
     callsOf: (i) => columns.calls[i] ?? 0,
     inputOf: (i) => columns.input[i] ?? null,
     outputOf: (i) => columns.output[i] ?? null,
@@ -153,6 +159,14 @@ export function insideOf(spans: Spans, index: number): Inside {
 }
 
 // --- internal ---
+
+function titleOf(kind: SpanKind, label: string, about: string): string {
+  if (kind === "model_call") return shortModel(label);
+  const [tool = "", program = "", more] = label.split(" ");
+  const isRepeated =
+    kind === "tool_call" && more === undefined && program !== "" && !tool.endsWith(":") && about.includes(program);
+  return isRepeated ? tool : label;
+}
 
 const usdOf = (nanoUsd: number | null): number | null => (nanoUsd === null ? null : nanoUsd / 1e9);
 

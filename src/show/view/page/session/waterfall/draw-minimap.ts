@@ -3,7 +3,7 @@ import { type Axis, positionOf } from "./axis.ts";
 
 /**
  * Draws a session as columns: how much its model calls cost at each time (or how many ran, if no cost is known), below a line for the tools,
- * and a red mark where something failed.
+ * of which as much is red as calls failed.
  */
 export function drawMinimap(canvas: HTMLCanvasElement, spans: Spans, axis: Axis): void {
   const scale = devicePixelRatio || 1;
@@ -32,11 +32,12 @@ export function drawMinimap(canvas: HTMLCanvasElement, spans: Spans, axis: Axis)
   context.fillStyle = colour("--k-tool-call");
   paint(tools, (x) => context.fillRect(x, base + 1, columnPx, TOOLS_PX - 2));
   context.fillStyle = colour("--k-failed");
-  paint(failed, (x) => {
-    context.globalAlpha = 0.18;
+  paint(failed, (x, share) => {
+    context.globalAlpha = MAX_ALPHA * share;
     context.fillRect(x, 0, columnPx - GAP_PX, base);
     context.globalAlpha = 1;
-    context.fillRect(x, base, Math.max(2, columnPx), TOOLS_PX);
+    const h = Math.max(1, share * TOOLS_PX);
+    context.fillRect(x, height - h, Math.max(2, columnPx), h);
   });
 }
 
@@ -46,25 +47,28 @@ const COLUMN_PX = 4;
 const GAP_PX = 1;
 /** Height of the line for the tools. */
 const TOOLS_PX = 8;
+/** Of the red above the tools, where every call failed. */
+const MAX_ALPHA = 0.2;
 
 interface Columns {
   /** Cost of the model calls in each column, or their time if no cost is known. */
   readonly costs: Float64Array;
   /** 1: a tool ran. */
   readonly tools: Uint8Array;
-  /** 1: something failed. */
-  readonly failed: Uint8Array;
+  /** The share of the calls ending in each column that failed. */
+  readonly failed: Float64Array;
 }
 
 function columnsOf(spans: Spans, axis: Axis, count: number): Columns {
   const [costs, times] = [new Float64Array(count), new Float64Array(count)];
-  const [tools, failed] = [new Uint8Array(count), new Uint8Array(count)];
+  const [tools, failures, ended] = [new Uint8Array(count), new Float64Array(count), new Float64Array(count)];
   const columnAt = (ms: number): number => Math.min(count - 1, Math.floor(positionOf(axis, ms) * count));
   for (let i = 0; i < spans.count; i++) {
     const kind = spans.kindOf(i);
     const isLeaf = kind === "model_call" || kind === "tool_call";
     const [from, to] = [columnAt(spans.startOf(i)), columnAt(spans.endOf(i))];
-    if (isLeaf && spans.has(i, "error")) failed[to] = 1;
+    if (isLeaf) ended[to] = (ended[to] ?? 0) + 1;
+    if (isLeaf && spans.isFailed(i)) failures[to] = (failures[to] ?? 0) + 1;
     if (kind === "tool_call" && !spans.hasChildren(i)) tools.fill(1, from, to + 1);
     if (kind !== "model_call") continue;
     const share = (spans.costOf(i) ?? 0) / (to - from + 1);
@@ -73,5 +77,9 @@ function columnsOf(spans: Spans, axis: Axis, count: number): Columns {
       times[column] = (times[column] ?? 0) + 1;
     }
   }
-  return { costs: costs.some((cost) => cost > 0) ? costs : times, tools, failed };
+  return {
+    costs: costs.some((cost) => cost > 0) ? costs : times,
+    tools,
+    failed: failures.map((n, i) => (n === 0 ? 0 : n / (ended[i] ?? n))),
+  };
 }

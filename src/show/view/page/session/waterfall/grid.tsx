@@ -1,5 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: only visible rows are in the document, which a table cannot express
 // biome-ignore-all lint/a11y/useFocusableInteractive: the treegrid has the focus and names its active row
+import { useMemo } from "preact/hooks";
 import { offset, plural } from "../../text/format.ts";
 import type { Spans } from "../spans.ts";
 import type { Actions } from "./actions.ts";
@@ -20,12 +21,15 @@ interface Props {
   readonly actions: Actions;
   /** Id of the span with open details. */
   readonly selected: string | undefined;
+  /** The session's folder. */
+  readonly folder: string | null;
   readonly onSelect: (id: string) => void;
 }
 
 /** The tree of spans with their bars. It alone has the focus, and handles the keys of all rows. */
-export function Grid({ spans, rows, time, active, area, actions, selected, onSelect }: Props) {
+export function Grid({ spans, rows, time, active, area, actions, selected, folder, onSelect }: Props) {
   const { visible } = rows;
+  const dearestUsd = useMemo(() => dearestTurn(spans), [spans]);
   const rowCount = visible.rows.length;
   const ticks = ticksOf(time.axis, time.viewport, Math.max(2, Math.floor(area.barsWidth / TICK_PX)));
   const pauses = pausesInView(time);
@@ -65,6 +69,8 @@ export function Grid({ spans, rows, time, active, area, actions, selected, onSel
               isOpen={rows.isOpen(span)}
               isActive={row === active.row}
               isSelected={spans.idOf(span) === selected}
+              folder={folder}
+              costShare={shareOfCost(spans, span, dearestUsd)}
               isMatch={visible.hits?.[span] === 1}
               from={time.shareOf(spans.startOf(span))}
               to={time.shareOf(spans.endOf(span))}
@@ -83,6 +89,18 @@ export function Grid({ spans, rows, time, active, area, actions, selected, onSel
 }
 
 // --- internal ---
+
+/** Cost of the most expensive turn in US dollars; 0 without a known one. */
+function dearestTurn(spans: Spans): number {
+  let usd = 0;
+  for (let i = 0; i < spans.count; i++) if (spans.kindOf(i) === "turn") usd = Math.max(usd, spans.costOf(i) ?? 0);
+  return usd;
+}
+
+function shareOfCost(spans: Spans, span: number, dearestUsd: number): number | undefined {
+  const usd = spans.costOf(span);
+  return spans.kindOf(span) !== "turn" || usd === null || dearestUsd === 0 ? undefined : usd / dearestUsd;
+}
 
 /** Minimum distance of two ticks, so that their labels fit. */
 const TICK_PX = 90;

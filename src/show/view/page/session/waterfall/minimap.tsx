@@ -34,7 +34,7 @@ export function Minimap({ spans, time }: Props) {
     <div
       class="minimap"
       aria-hidden="true"
-      title="Cost over time; below it the tools; red: something failed. Drag to zoom"
+      title="Cost over time; below it the tools; red: which share of calls failed. Drag to zoom"
       onDblClick={time.showAll}
       onPointerDown={drag.start}
       onPointerMove={drag.move}

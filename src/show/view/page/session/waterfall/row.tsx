@@ -4,6 +4,7 @@
 import { dollars, duration, leastDollars, preciseDollars, shortCount } from "../../text/format.ts";
 import { safeText } from "../../text/safe-text.ts";
 import { KIND_NAMES, type Spans } from "../spans.ts";
+import { pathIn } from "../story.ts";
 
 interface Props {
   readonly row: number;
@@ -15,6 +16,10 @@ interface Props {
   readonly isActive: boolean;
   readonly isSelected: boolean;
   readonly isMatch: boolean;
+  /** The session's folder, which is left out of paths. */
+  readonly folder: string | null;
+  /** Its part of the most expensive turn's cost, 0 to 1; `undefined`: no turn, or its cost is unknown. */
+  readonly costShare: number | undefined;
   /** Start and end as shares of the viewport. */
   readonly from: number;
   readonly to: number;
@@ -46,7 +51,7 @@ export function Row(props: Props) {
       style={{ transform: `translateY(${props.topPx}px)` }}
       onClick={props.onSelect}
     >
-      <Name spans={spans} span={span} isOpen={isOpen} onToggle={props.onToggle} />
+      <Name spans={spans} span={span} isOpen={isOpen} folder={props.folder} onToggle={props.onToggle} />
       <span role="gridcell" class="c-bar">
         <Bar from={props.from} to={props.to} />
         <span class="sr">starts {duration(spans.startOf(span))} after the session</span>
@@ -56,6 +61,9 @@ export function Row(props: Props) {
         {spans.has(span, "open") ? "+" : ""}
       </span>
       <span role="gridcell" class="c-number c-cost">
+        {props.costShare === undefined ? null : (
+          <span class="cost-bar" aria-hidden="true" style={{ width: `${props.costShare * 100}%` }} />
+        )}
         <Cost spans={spans} span={span} />
       </span>
       <span role="gridcell" class="c-number c-tokens">
@@ -83,7 +91,13 @@ function statusOf(spans: Spans, span: number): { readonly name: string; readonly
   return { name: "", sign: "" };
 }
 
-function Name({ spans, span, isOpen, onToggle }: Pick<Props, "spans" | "span" | "isOpen" | "onToggle">) {
+function Name({
+  spans,
+  span,
+  isOpen,
+  folder,
+  onToggle,
+}: Pick<Props, "spans" | "span" | "isOpen" | "folder" | "onToggle">) {
   const [label, detail] = [safeText(spans.labelOf(span)), safeText(spans.detailOf(span))];
   const about = safeText(spans.aboutOf(span));
   const { sign } = statusOf(spans, span);
@@ -108,7 +122,7 @@ function Name({ spans, span, isOpen, onToggle }: Pick<Props, "spans" | "span" | 
       <span class="dot" aria-hidden="true" />
       <span class="sr">{KIND_NAMES[spans.kindOf(span)]} </span>
       <span class="label" title={label}>
-        {label}
+        {safeText(spans.titleOf(span))}
       </span>
       {sign === "" ? null : (
         <span class="sign" aria-hidden="true">
@@ -117,7 +131,7 @@ function Name({ spans, span, isOpen, onToggle }: Pick<Props, "spans" | "span" | 
       )}
       {about === "" ? null : (
         <span class="about" title={about}>
-          {about}
+          {safeText(pathIn(folder, spans.aboutOf(span)))}
         </span>
       )}
       {detail === "" ? null : <span class="detail">{detail}</span>}

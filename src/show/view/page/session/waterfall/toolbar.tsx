@@ -3,7 +3,6 @@ import { Check, Select } from "../../parts/fields.tsx";
 import { exact, plural } from "../../text/format.ts";
 import type { Spans } from "../spans.ts";
 import type { Actions } from "./actions.ts";
-import { KEY_HELP } from "./actions.ts";
 import type { Rows } from "./use-rows.ts";
 import type { TimeView } from "./use-time-view.ts";
 import type { Order } from "./visible-rows.ts";
@@ -33,25 +32,14 @@ export function Toolbar({ spans, rows, time, actions }: Props) {
       ) : null}
       <Select name="Order" value={rows.sortedBy} options={ORDERS} onChange={rows.sortBy} />
       <div class="group">
-        <button type="button" onClick={rows.expandAll}>
-          Expand all
+        <button type="button" aria-label="Expand all" title="Expand all rows" onClick={rows.expandAll}>
+          Expand
         </button>
-        <button type="button" onClick={rows.collapseTurns}>
-          Turns only
+        <button type="button" aria-label="Turns only" title="Close all turns" onClick={rows.collapseTurns}>
+          Turns
         </button>
       </div>
       <Zoom time={time} actions={actions} />
-      <details class="keys">
-        <summary>Keys</summary>
-        <dl>
-          {KEY_HELP.map(([keys, does]) => (
-            <div key={keys}>
-              <dt>{keys}</dt>
-              <dd>{does}</dd>
-            </div>
-          ))}
-        </dl>
-      </details>
     </div>
   );
 }
@@ -70,8 +58,8 @@ function Search({ rows, actions }: Pick<Props, "rows" | "actions">) {
       <span class="sr">Search spans</span>
       <input
         type="search"
-        placeholder="Search: tool, failed …"
-        title="Words of names, states (failed, denied, running) and attributes; Enter goes to the next match"
+        placeholder="Search: prompt, file, failed …"
+        title="Words of prompts, commands, paths, names, states (failed, denied, running) and attributes; Enter goes to the next match"
         value={rows.search}
         onInput={(event) => rows.searchFor(event.currentTarget.value.trim())}
         onKeyDown={(event) => {
@@ -109,11 +97,22 @@ function Zoom({ time, actions }: Pick<Props, "time" | "actions">) {
       <button type="button" aria-label="Zoom out" disabled={!time.isZoomed} onClick={actions.zoomOut}>
         −
       </button>
-      <button type="button" title="Zoom to the time range of the visible rows" onClick={actions.zoomToRows}>
-        Fit rows
+      <button
+        type="button"
+        aria-label="Fit rows"
+        title="Zoom to the time range of the visible rows"
+        onClick={actions.zoomToRows}
+      >
+        Fit
       </button>
-      <button type="button" disabled={!time.isZoomed} onClick={actions.zoomToAll}>
-        Whole session
+      <button
+        type="button"
+        aria-label="Whole session"
+        title="Zoom to the whole session"
+        disabled={!time.isZoomed}
+        onClick={actions.zoomToAll}
+      >
+        Whole
       </button>
     </div>
   );

@@ -82,7 +82,7 @@ export function useScrollArea(): ScrollArea {
 
 // --- internal ---
 
-const ROW_PX = 28;
-const HEAD_PX = 28;
+const ROW_PX = 24;
+const HEAD_PX = 24;
 /** Rows to render above and below the visible ones, so that scrolling shows no gap. */
 const OVERSCAN_ROWS = 8;

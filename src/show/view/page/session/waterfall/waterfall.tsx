@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { duration, offset } from "../../text/format.ts";
 import type { Spans } from "../spans.ts";
-import { makeActions } from "./actions.ts";
+import { KEY_HELP, makeActions } from "./actions.ts";
 import { timeAt } from "./axis.ts";
 import { Grid } from "./grid.tsx";
 import { Minimap } from "./minimap.tsx";
@@ -16,6 +16,10 @@ interface Props {
   /** Id of the session. */
   readonly id: string;
   readonly spans: Spans;
+  /** The session's folder. */
+  readonly folder: string | null;
+  /** What the rows do not show, and why; empty: nothing. */
+  readonly note: string;
   /** Id of the span with open details. */
   readonly selected: string | undefined;
   readonly onSelect: (id: string) => void;
@@ -23,7 +27,7 @@ interface Props {
 }
 
 /** The spans of a session: a toolbar, the whole session in a strip, and below it a tree with bars on one time axis. */
-export function Waterfall({ source, id, spans, selected, onSelect, onClose }: Props) {
+export function Waterfall({ source, id, spans, folder, note, selected, onSelect, onClose }: Props) {
   const area = useScrollArea();
   const rows = useRows(source, id, spans);
   const time = useTimeView(spans);
@@ -42,11 +46,16 @@ export function Waterfall({ source, id, spans, selected, onSelect, onClose }: Pr
         area={area}
         actions={actions}
         selected={selected}
+        folder={folder}
         onSelect={onSelect}
       />
       <div class="grid-footer muted">
         <Legend />
-        <p aria-live="off">{time.isZoomed ? viewportText(time) : ""}</p>
+        {note === "" ? null : <p>{note}</p>}
+        <p class="viewport" aria-live="off">
+          {time.isZoomed ? viewportText(time) : ""}
+        </p>
+        <Keys />
       </div>
     </section>
   );
@@ -58,6 +67,21 @@ function viewportText({ axis, viewport }: TimeView): string {
   const [fromMs, toMs] = [timeAt(axis, viewport.from), timeAt(axis, viewport.to)];
   return `In view: ${duration(toMs - fromMs)}, starting at ${offset(fromMs, toMs - fromMs)}`;
 }
+
+/** What the keys do, above the word. */
+const Keys = () => (
+  <details class="keys">
+    <summary>Keys</summary>
+    <dl>
+      {KEY_HELP.map(([keys, does]) => (
+        <div key={keys}>
+          <dt>{keys}</dt>
+          <dd>{does}</dd>
+        </div>
+      ))}
+    </dl>
+  </details>
+);
 
 /** Colours of the kinds of spans. */
 function Legend() {
