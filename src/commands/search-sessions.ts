@@ -18,11 +18,15 @@ import type { SessionsOptions } from "./sessions.ts";
 interface Chosen extends FirstListed {
   /** Where the text is, of sessions that contain it in the agent's own file. */
   readonly lines: ReadonlyMap<number, string>;
-  /** False: the time was over, so there can be more. */
-  readonly isWhole: boolean;
+  /** Why files were left unread; absent if all were read, or none had to be. */
+  readonly ended?: "time" | "limit";
 }
 
-export const SEARCH_ENDED = "The search ended after 10 s, so there can be more; --since and --agent make it shorter.";
+/** A sentence about a search that did not read everything. */
+export const endedText = (ended: "time" | "limit", limit: number): string =>
+  ended === "limit"
+    ? `older sessions were not searched: --limit ${limit * 2}`
+    : `the search ended after ${MAX_MS / 1000} s, so there can be more; --since and --agent make it shorter`;
 
 /**
  * The sessions that match the filters which need more than the list: model, tool, text and order.
@@ -46,10 +50,13 @@ export async function chosenSessions(
   if (read === undefined) return undefined;
   const { ids, inStore, others, moved } = read;
   if (inStore === undefined || search === undefined)
-    return { ids: ids.slice(0, limit), total: ids.length, lines: new Map(), isWhole: true };
-  const { lines, isWhole } = await foundInFiles(others, search, limit, { ...deps, moved }, context);
+    return { ids: ids.slice(0, limit), total: ids.length, lines: new Map() };
+  const { lines, ended } = await foundInFiles(others, search, limit, { ...deps, moved }, context);
   const matching = ids.filter((id) => inStore.has(id) || lines.has(id));
-  return { ids: matching.slice(0, limit), total: matching.length, lines, isWhole };
+  const shown = matching.slice(0, limit);
+  // Of sessions that were not searched nobody knows how many match
+  if (ended !== undefined) return { ids: shown, total: shown.length, lines, ended };
+  return { ids: shown, total: matching.length, lines };
 }
 
 // --- internal ---
@@ -80,8 +87,6 @@ function foundInStore(
 
 /**
  * The sessions whose prompts, calls or answers contain a text, from the agents' own files, in the given order.
- *
- * @returns `isWhole` false: the time was over, so there can be more
  */
 async function foundInFiles(
   sessions: readonly StoredSession[],
@@ -89,15 +94,15 @@ async function foundInFiles(
   limit: number,
   deps: ContentDeps,
   context: Context,
-): Promise<Pick<Chosen, "lines" | "isWhole">> {
+): Promise<Pick<Chosen, "lines" | "ended">> {
   const lines = new Map<number, string>();
   const progress = new ProgressLine(context);
   const endMs = monotonicMs() + MAX_MS;
   const hasTime = (): boolean => monotonicMs() < endMs;
   try {
     for (const [index, session] of sessions.entries()) {
-      if (!hasTime()) return { lines, isWhole: false };
-      if (lines.size >= limit) break;
+      if (!hasTime()) return { lines, ended: "time" };
+      if (lines.size >= limit) return { lines, ended: "limit" };
       progress.line(index / sessions.length, `searching ${index} of ${sessions.length} sessions`);
       const source = await sourceOf(session, deps, context);
       const line = source && (await foundIn(source.reader, session, text, { ...source.query, hasTime }));
@@ -106,7 +111,7 @@ async function foundInFiles(
   } finally {
     progress.clear();
   }
-  return { lines, isWhole: hasTime() };
+  return { lines, ...(!hasTime() && { ended: "time" as const }) };
 }
 
 /** Of one session; more than any has. */

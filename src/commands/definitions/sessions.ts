@@ -26,20 +26,23 @@ function addListCommands(program: Command, { context, done }: CommandSetup): voi
     .command("sessions")
     .helpGroup(GROUPS.see)
     .description("list sessions, newest first")
+    .argument("[period]", "today, yesterday, week or month (default: all)")
     .option("--limit <n>", "number of sessions", wholeNumber, 20)
     .option("--all", "also sessions that were started and never used", false)
     .option("--agent <agent>", "only this agent, e.g. claude-code")
     .option("--repository <name>", "only this repository")
-    .option("--model <model>", "only sessions that used this model")
-    .option("--tool <tool>", "only sessions that called this tool")
+    .option("--model <model>", "only sessions that used a model with this in its name, e.g. opus")
+    .option("--tool <tool>", "only sessions that called a tool with this in its name, e.g. Bash")
     .option("--search <text>", "only sessions with this text in prompts, calls, answers or anything listed")
     .addOption(new Option("--sort <order>", "order of the list").choices(SESSION_SORTS).default("time"))
-    .option("--since <time>", "only sessions active since this age or time, e.g. 7d, 2026-11-14")
+    .option("--since <time>", "only sessions active since this age or time, e.g. 7d, month, 2026-11-14")
     .option("--until <time>", "only sessions that began before this age or time")
     .option("--no-titles", NO_TITLES)
     .option("--json", "print JSON", false)
     .option("--no-refresh", NO_REFRESH)
-    .action(async (options) => done((await import("../sessions.ts")).sessions(options, context)));
+    .action(async (period: string | undefined, options) =>
+      done((await import("../sessions.ts")).sessions({ ...options, period }, context)),
+    );
 
   program
     .command("show")
