@@ -1,16 +1,14 @@
 import { foundIn } from "#collect/transcripts/search-content.ts";
 import { movedRootsOf } from "#collect/transcripts/transcript-roots.ts";
 import type { Context } from "#config/context.ts";
-import { cardOf } from "#core/rules/cards.ts";
 import { ProgressLine } from "#kit/text/progress.ts";
 import { monotonicMs } from "#kit/time.ts";
+import { foundInStore } from "#show/report/found-in-store.ts";
 import { sessionsAsked } from "#show/report/repositories.ts";
 import { namedAgent } from "#show/report/text/unknown-name.ts";
-import type { Database } from "#store/database.ts";
-import { type FirstListed, settledToolNames } from "#store/session-list.ts";
+import type { FirstListed } from "#store/session-list.ts";
 import { sessionsUsing, sortedSessions } from "#store/session-order.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
-import { knownFactsOf } from "#store/sessions/read-session.ts";
 import { type StoredSession, sessionById } from "#store/sessions.ts";
 import { type ContentDeps, sourceOf } from "./content.ts";
 import type { SessionsOptions } from "./sessions.ts";
@@ -61,30 +59,6 @@ export async function chosenSessions(
 
 // --- internal ---
 
-/** The sessions whose stored facts contain a text: id, agent, repository, branch, folder, models, tools; case-insensitive. */
-function foundInStore(
-  db: Database,
-  ids: readonly number[],
-  text: string,
-  { agents }: Pick<ContentDeps, "agents">,
-): ReadonlySet<number> {
-  const searched = text.toLowerCase();
-  const modelsOf = db.prepare("SELECT DISTINCT model FROM usage WHERE session = ?");
-  const found = new Set<number>();
-  for (const id of ids) {
-    const stored = sessionById(db, id);
-    const { repository } = knownFactsOf(db, { agents }, stored);
-    const texts = [
-      ...[stored.sessionId, stored.source, cardOf({ agents }, stored.source)?.title, stored.cwd],
-      ...[repository?.name, repository?.branch ?? stored.branch],
-      ...modelsOf.all(id).map((row) => row["model"]),
-      ...settledToolNames(db, id, MAX_TOOLS),
-    ];
-    if (texts.some((one) => typeof one === "string" && one.toLowerCase().includes(searched))) found.add(id);
-  }
-  return found;
-}
-
 /**
  * The sessions whose prompts, calls or answers contain a text, from the agents' own files, in the given order.
  */
@@ -98,23 +72,32 @@ async function foundInFiles(
   const lines = new Map<number, string>();
   const progress = new ProgressLine(context);
   const endMs = monotonicMs() + MAX_MS;
-  const hasTime = (): boolean => monotonicMs() < endMs;
+  let isDone = false;
+  const hasTime = (): boolean => !isDone && monotonicMs() < endMs;
+  const lineIn = async (session: StoredSession): Promise<string | undefined> => {
+    const source = await sourceOf(session, deps, context);
+    const line = source && (await foundIn(source.reader, session, text, { ...source.query, hasTime }));
+    return line === undefined ? undefined : source?.query.redact(line);
+  };
+  const started: Promise<string | undefined>[] = [];
   try {
-    for (const [index, session] of sessions.entries()) {
-      if (!hasTime()) return { lines, ended: "time" };
+    for (const [index, { id }] of sessions.entries()) {
       if (lines.size >= limit) return { lines, ended: "limit" };
-      progress.line(index / sessions.length, `searching ${index} of ${sessions.length} sessions`);
-      const source = await sourceOf(session, deps, context);
-      const line = source && (await foundIn(source.reader, session, text, { ...source.query, hasTime }));
-      if (source !== undefined && line !== undefined) lines.set(session.id, source.query.redact(line));
+      // The next files are read while this one is searched
+      for (const next of sessions.slice(started.length, index + AT_ONCE)) started.push(lineIn(next));
+      progress.line(index / sessions.length, `searched ${index} of ${sessions.length} sessions, found ${lines.size}`);
+      const line = await started[index];
+      if (line !== undefined) lines.set(id, line);
+      if (!hasTime()) return { lines, ended: "time" };
     }
+    return { lines };
   } finally {
+    isDone = true;
+    await Promise.allSettled(started);
     progress.clear();
   }
-  return { lines, ...(!hasTime() && { ended: "time" as const }) };
 }
 
-/** Of one session; more than any has. */
-const MAX_TOOLS = 1000;
+const AT_ONCE = 4;
 /** Somebody waits for the result. */
 const MAX_MS = 10_000;

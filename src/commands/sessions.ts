@@ -96,8 +96,8 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
     const names = [...new Set(known.map(({ stored }) => stored.source))];
     if (names.length > 0) context.stdout.write(`${listPriceNote(names)}\n`);
     if (read.more > 0) context.stdout.write(`${read.more} more: --limit ${limit + read.more}\n`);
-    if (chosen?.ended !== undefined) context.stdout.write(`${endedText(chosen.ended, limit)}\n`);
   }
+  if (!json && chosen?.ended !== undefined) context.stdout.write(`${endedText(chosen.ended, limit)}\n`);
   if (!json) await printUnreadHere({ agents, loaded }, context, source);
   return 0;
 }
