@@ -76,8 +76,7 @@ async function foundInFiles(
   const hasTime = (): boolean => !isDone && monotonicMs() < endMs;
   const lineIn = async (session: StoredSession): Promise<string | undefined> => {
     const source = await sourceOf(session, deps, context);
-    const line = source && (await foundIn(source.reader, session, text, { ...source.query, hasTime }));
-    return line === undefined ? undefined : source?.query.redact(line);
+    return source && foundIn(source.reader, session, text, { ...source.query, hasTime });
   };
   const started: Promise<string | undefined>[] = [];
   try {
