@@ -11,7 +11,7 @@ import { sessionsUsing, sortedSessions } from "#store/session-order.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import { type StoredSession, sessionById } from "#store/sessions.ts";
 import { type ContentDeps, sourceOf } from "./content.ts";
-import type { SessionsOptions } from "./sessions.ts";
+import type { SessionsOptions } from "./sessions-options.ts";
 
 interface Chosen extends FirstListed {
   /** Where the text is, of sessions that contain it in the agent's own file. */

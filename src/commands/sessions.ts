@@ -11,37 +11,15 @@ import { summarise } from "#show/report/session-summary.ts";
 import { sessionTable } from "#show/report/text/session-list.ts";
 import { namedAgent, unknownNameText } from "#show/report/text/unknown-name.ts";
 import { type SessionTitle, titleOf } from "#show/report/titles.ts";
-import type { SessionSort } from "#store/session-order.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import { sessionById } from "#store/sessions.ts";
 import { noStoreMessage } from "./no-store-message.ts";
-import { type RefreshOption, refreshed } from "./refreshed.ts";
+import { refreshed } from "./refreshed.ts";
 import { chosenSessions, endedText } from "./search-sessions.ts";
+import type { SessionsOptions } from "./sessions-options.ts";
 import { planFilesOf, subscribed } from "./subscribed.ts";
-import { showsTitles, type TitlesOption, withPrompts } from "./titles.ts";
+import { showsTitles, withPrompts } from "./titles.ts";
 import { printUnreadHere } from "./unread.ts";
-
-export interface SessionsOptions extends RefreshOption, TitlesOption {
-  /** Number of sessions, at least 1. */
-  readonly limit: number;
-  /** Also sessions of which only the start was reported. @default false */
-  readonly all?: boolean;
-  readonly agent?: string;
-  readonly repository?: string;
-  /** Only sessions that used such a model, and called such a tool, by a part of the name. */
-  readonly model?: string;
-  readonly tool?: string;
-  /** Only sessions that contain this text, also in prompts, calls and answers. */
-  readonly search?: string;
-  /** @default time */
-  readonly sort?: SessionSort;
-  /** `today`, `yesterday`, `week` or `month`, instead of the times below. */
-  readonly period?: string | undefined;
-  /** Ages or times. */
-  readonly since?: string;
-  readonly until?: string;
-  readonly json: boolean;
-}
 
 /**
  * `openhook-otel sessions`: lists sessions, latest activity first.

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { DIMENSIONS } from "#show/report/query.ts";
 import { SESSION_SORTS } from "#store/session-order.ts";
-import { portNumber, wholeNumber } from "../option-values.ts";
+import { portNumber, turnNumber, wholeNumber } from "../option-values.ts";
 import { GROUPS } from "./groups.ts";
 import { NO_REFRESH, NO_TITLES } from "./option-texts.ts";
 import type { CommandSetup } from "./setup.ts";
@@ -52,7 +52,7 @@ function addListCommands(program: Command, { context, done }: CommandSetup): voi
       "[name]",
       "session id, commit, or the beginning of one; latest; pull request (#12, its URL), ticket or branch (default: the newest session)",
     )
-    .argument("[turn]", "number of a turn: only this turn", wholeNumber)
+    .argument("[turn]", "number of a turn: only this turn", turnNumber)
     .option("--all", "every call of a long session, whose turns are closed otherwise", false)
     .option("--json", "print JSON", false)
     .option("--no-refresh", NO_REFRESH)

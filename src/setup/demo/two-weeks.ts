@@ -15,8 +15,7 @@ import { runNode, withoutPrograms } from "./replay.ts";
 export async function makeTwoWeeks({ root }: DemoFolders, context: Context, packageRoot: string): Promise<Context> {
   const places = await demoHome(join(root, "two-weeks"));
   await runNode([join(packageRoot, "demo", "made-up", "write.mjs"), places.home], places, context);
-  for (const args of [["import", "claude-code"], ["outcomes"]])
-    await runNode([context.programPath, ...args], places, context);
+  for (const args of [["import"], ["outcomes"]]) await runNode([context.programPath, ...args], places, context);
   const { home, stateDir, configDir } = places;
   const env = { ...withoutPrograms(context.env), OPENHOOK_OTEL_HOME: stateDir, XDG_CONFIG_HOME: configDir };
   return { ...context, env, cwd: home, places: placesOf({ env, home, platform: context.platform }) };
