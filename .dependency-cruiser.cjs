@@ -215,6 +215,8 @@ module.exports = {
           "^src/show/view/page/",
           "^src/(show/(view/(wire/[^/]+|match)|report/waterfall/fold)|kit/text/(amounts|failure-share|model-name))\\.ts$",
           "node_modules/(preact|uplot)/",
+          // From how many spans on a session is folded, which the terminal does too
+          "^src/show/report/waterfall/fold\\.ts$",
         ],
       },
     ),

@@ -33,6 +33,10 @@ export function openInBrowser(link: string, context: Pick<Context, "platform" | 
   }
 }
 
+/** Whether this machine's user can see a page that a program opens here, as far as the environment says. */
+export const hasBrowser = ({ platform, env }: Pick<Context, "platform" | "env">): boolean =>
+  openerOn(platform, env).length > 0;
+
 /** How to reach a page on loopback from the user's machine, if this is another one; otherwise empty. */
 export function tunnelText(link: string, { env }: Pick<Context, "env">): string {
   if (!isRemote(env)) return "";

@@ -24,8 +24,8 @@ export interface ImportCommandOptions {
   readonly json: boolean;
   /** Gets what a dry run found, and returns whether to import it. @default does not ask */
   readonly confirm?: (found: ImportReport | undefined, agents: readonly Agent[]) => Promise<boolean>;
-  /** Say which commands show the sessions. @default true */
-  readonly next?: boolean;
+  /** No table, and no commands that show the sessions. @default false */
+  readonly brief?: boolean;
   /** Aborted by Ctrl-C. */
   readonly stop: AbortSignal;
 }
@@ -75,7 +75,7 @@ export async function importPast(
     const sent = isToSend ? await sendTo(deps, agents, sinceMs, progress, options.stop) : undefined;
     progress.clear();
     if (options.json) context.stdout.write(`${JSON.stringify(importJson(report, options.dryRun, sent))}\n`);
-    else printImport({ report, agents, names, isDryRun: options.dryRun, sent, next: options.next !== false }, context);
+    else printImport({ report, agents, names, isDryRun: options.dryRun, sent, brief: options.brief === true }, context);
     return exitCode(report, sent?.queued ?? 0, options.stop);
   } catch (error) {
     log.line(messageOf(error));

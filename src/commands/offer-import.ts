@@ -10,13 +10,13 @@ type Answer = "yes" | "no" | "cancelled";
  * Imports past sessions that are not in the store yet, if there are any.
  *
  * @param how `yes`: without asking; `ask`: only on a terminal; `mention`: says how to import them
- * @param options `next`: say which commands show the sessions
+ * @param options `brief`: no table, and no commands that show the sessions
  */
 export async function offerImport(
   how: "yes" | "ask" | "mention",
   stop: AbortSignal,
   context: Context,
-  { next = true }: { readonly next?: boolean } = {},
+  { brief = false }: { readonly brief?: boolean } = {},
 ): Promise<{ readonly answer: Answer; readonly code: number }> {
   if (how === "ask" && !isInteractive(context)) return { answer: "yes", code: 0 };
   const given: { answer: Answer } = { answer: "yes" };
@@ -27,7 +27,7 @@ export async function offerImport(
       dryRun: false,
       export: false,
       json: false,
-      next,
+      brief,
       stop,
       confirm: async (report, agents) => {
         const found = pastSessions(report, agents);

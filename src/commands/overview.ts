@@ -1,38 +1,49 @@
 import { existsSync } from "node:fs";
 import type { Context } from "#config/context.ts";
+import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { printLines } from "#kit/text/ascii.ts";
-import { terminalOf } from "#kit/text/terminal.ts";
+import { printable, terminalOf, wrapped } from "#kit/text/terminal.ts";
 import { overviewLines } from "#show/report/text/overview.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import { noStoreMessage } from "./no-store-message.ts";
 import { refreshed } from "./refreshed.ts";
-import { printUnreadHere } from "./unread.ts";
+import { unreadHere } from "./unread.ts";
 
 /**
- * `openhook-otel` without a command: today, seven days, what is running, and commands to go on with. Creates no state.
+ * `openhook-otel` without a command: today, seven days, what is running, and commands to go on with. Creates no state. Where the
+ * settings or the store cannot be read, it says so instead.
  *
  * @returns exit code: 0
- * @throws UserError when the store or the configuration cannot be read
  */
 export async function overview(context: Context): Promise<number> {
-  const { behind, agents, loaded } = await refreshed({ refresh: existsSync(context.places.storePath) }, context);
-  const idle = { nowMs: context.now(), idleTimeoutMs: loaded.config.session.idleTimeoutMs };
-  const lines = withOpenStore(context, (db) => overviewLines(db, agents, idle, terminalOf(context)));
-  const commands = lines === undefined ? atFirst() : afterwards();
-  const width = Math.max(...commands.map(([command]) => command.length));
-  printLines(context, [
-    ...(lines ?? [await noStoreMessage(context, behind)]),
-    "",
-    ...commands.map(([command, what]) => `${command.padEnd(width)}  ${what}`),
-  ]);
-  await printUnreadHere({ agents, loaded }, context, undefined);
+  const { lines, hints } = await figures(context).catch((error: unknown) => {
+    if (!(error instanceof UserError)) throw error;
+    return { lines: [error.message], hints: afterwards() };
+  });
+  const width = Math.max(...hints.map(([command]) => command.length));
+  printLines(context, [...lines, "", ...hints.map(([command, what]) => `${command.padEnd(width)}  ${what}`)]);
   return 0;
 }
 
 // --- internal ---
 
 type Hint = readonly [command: string, what: string];
+
+async function figures(
+  context: Context,
+): Promise<{ readonly lines: readonly string[]; readonly hints: readonly Hint[] }> {
+  const { behind, agents, loaded } = await refreshed({ refresh: existsSync(context.places.storePath) }, context);
+  const idle = { nowMs: context.now(), idleTimeoutMs: loaded.config.session.idleTimeoutMs };
+  const terminal = terminalOf(context);
+  const found = withOpenStore(context, (db) => overviewLines(db, agents, idle, terminal));
+  const unread = await unreadHere({ agents, loaded }, context, undefined);
+  const lines = [
+    ...(found ?? [await noStoreMessage(context, behind)]),
+    ...unread.flatMap((text) => [...wrapped({ text: "" }, printable(text), terminal)]),
+  ];
+  return { lines, hints: found === undefined ? atFirst() : afterwards() };
+}
 
 const afterwards = (): readonly Hint[] => [
   [suggest("report"), "cost and tokens by day, agent and model"],

@@ -1,28 +1,30 @@
 import { foundIn } from "#collect/transcripts/search-content.ts";
 import { movedRootsOf } from "#collect/transcripts/transcript-roots.ts";
 import type { Context } from "#config/context.ts";
-import { cardOf } from "#core/rules/cards.ts";
 import { ProgressLine } from "#kit/text/progress.ts";
 import { monotonicMs } from "#kit/time.ts";
+import { foundInStore } from "#show/report/found-in-store.ts";
 import { sessionsAsked } from "#show/report/repositories.ts";
 import { namedAgent } from "#show/report/text/unknown-name.ts";
-import type { Database } from "#store/database.ts";
-import { type FirstListed, settledToolNames } from "#store/session-list.ts";
+import type { FirstListed } from "#store/session-list.ts";
 import { sessionsUsing, sortedSessions } from "#store/session-order.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
-import { knownFactsOf } from "#store/sessions/read-session.ts";
 import { type StoredSession, sessionById } from "#store/sessions.ts";
 import { type ContentDeps, sourceOf } from "./content.ts";
-import type { SessionsOptions } from "./sessions.ts";
+import type { SessionsOptions } from "./sessions-options.ts";
 
 interface Chosen extends FirstListed {
   /** Where the text is, of sessions that contain it in the agent's own file. */
   readonly lines: ReadonlyMap<number, string>;
-  /** False: the time was over, so there can be more. */
-  readonly isWhole: boolean;
+  /** Why files were left unread; absent if all were read, or none had to be. */
+  readonly ended?: "time" | "limit";
 }
 
-export const SEARCH_ENDED = "The search ended after 10 s, so there can be more; --since and --agent make it shorter.";
+/** A sentence about a search that did not read everything. */
+export const endedText = (ended: "time" | "limit", limit: number): string =>
+  ended === "limit"
+    ? `older sessions were not searched: --limit ${limit * 2}`
+    : `the search ended after ${MAX_MS / 1000} s, so there can be more; --since and --agent make it shorter`;
 
 /**
  * The sessions that match the filters which need more than the list: model, tool, text and order.
@@ -46,42 +48,19 @@ export async function chosenSessions(
   if (read === undefined) return undefined;
   const { ids, inStore, others, moved } = read;
   if (inStore === undefined || search === undefined)
-    return { ids: ids.slice(0, limit), total: ids.length, lines: new Map(), isWhole: true };
-  const { lines, isWhole } = await foundInFiles(others, search, limit, { ...deps, moved }, context);
+    return { ids: ids.slice(0, limit), total: ids.length, lines: new Map() };
+  const { lines, ended } = await foundInFiles(others, search, limit, { ...deps, moved }, context);
   const matching = ids.filter((id) => inStore.has(id) || lines.has(id));
-  return { ids: matching.slice(0, limit), total: matching.length, lines, isWhole };
+  const shown = matching.slice(0, limit);
+  // Of sessions that were not searched nobody knows how many match
+  if (ended !== undefined) return { ids: shown, total: shown.length, lines, ended };
+  return { ids: shown, total: matching.length, lines };
 }
 
 // --- internal ---
 
-/** The sessions whose stored facts contain a text: id, agent, repository, branch, folder, models, tools; case-insensitive. */
-function foundInStore(
-  db: Database,
-  ids: readonly number[],
-  text: string,
-  { agents }: Pick<ContentDeps, "agents">,
-): ReadonlySet<number> {
-  const searched = text.toLowerCase();
-  const modelsOf = db.prepare("SELECT DISTINCT model FROM usage WHERE session = ?");
-  const found = new Set<number>();
-  for (const id of ids) {
-    const stored = sessionById(db, id);
-    const { repository } = knownFactsOf(db, { agents }, stored);
-    const texts = [
-      ...[stored.sessionId, stored.source, cardOf({ agents }, stored.source)?.title, stored.cwd],
-      ...[repository?.name, repository?.branch ?? stored.branch],
-      ...modelsOf.all(id).map((row) => row["model"]),
-      ...settledToolNames(db, id, MAX_TOOLS),
-    ];
-    if (texts.some((one) => typeof one === "string" && one.toLowerCase().includes(searched))) found.add(id);
-  }
-  return found;
-}
-
 /**
  * The sessions whose prompts, calls or answers contain a text, from the agents' own files, in the given order.
- *
- * @returns `isWhole` false: the time was over, so there can be more
  */
 async function foundInFiles(
   sessions: readonly StoredSession[],
@@ -89,27 +68,35 @@ async function foundInFiles(
   limit: number,
   deps: ContentDeps,
   context: Context,
-): Promise<Pick<Chosen, "lines" | "isWhole">> {
+): Promise<Pick<Chosen, "lines" | "ended">> {
   const lines = new Map<number, string>();
   const progress = new ProgressLine(context);
   const endMs = monotonicMs() + MAX_MS;
-  const hasTime = (): boolean => monotonicMs() < endMs;
+  let isDone = false;
+  const hasTime = (): boolean => !isDone && monotonicMs() < endMs;
+  const lineIn = async (session: StoredSession): Promise<string | undefined> => {
+    const source = await sourceOf(session, deps, context);
+    return source && foundIn(source.reader, session, text, { ...source.query, hasTime });
+  };
+  const started: Promise<string | undefined>[] = [];
   try {
-    for (const [index, session] of sessions.entries()) {
-      if (!hasTime()) return { lines, isWhole: false };
-      if (lines.size >= limit) break;
-      progress.line(index / sessions.length, `searching ${index} of ${sessions.length} sessions`);
-      const source = await sourceOf(session, deps, context);
-      const line = source && (await foundIn(source.reader, session, text, { ...source.query, hasTime }));
-      if (line !== undefined) lines.set(session.id, line);
+    for (const [index, { id }] of sessions.entries()) {
+      if (lines.size >= limit) return { lines, ended: "limit" };
+      // The next files are read while this one is searched
+      for (const next of sessions.slice(started.length, index + AT_ONCE)) started.push(lineIn(next));
+      progress.line(index / sessions.length, `searched ${index} of ${sessions.length} sessions, found ${lines.size}`);
+      const line = await started[index];
+      if (line !== undefined) lines.set(id, line);
+      if (!hasTime()) return { lines, ended: "time" };
     }
+    return { lines };
   } finally {
+    isDone = true;
+    await Promise.allSettled(started);
     progress.clear();
   }
-  return { lines, isWhole: hasTime() };
 }
 
-/** Of one session; more than any has. */
-const MAX_TOOLS = 1000;
+const AT_ONCE = 4;
 /** Somebody waits for the result. */
 const MAX_MS = 10_000;

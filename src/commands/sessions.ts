@@ -1,47 +1,25 @@
 import { movedRootsOf } from "#collect/transcripts/transcript-roots.ts";
 import type { Context } from "#config/context.ts";
-import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf } from "#kit/text/terminal.ts";
-import { sinceOf, timeOf } from "#kit/text/times.ts";
 import { listPriceNote, subscriptionMark } from "#show/report/prices.ts";
+import { timesOf } from "#show/report/question.ts";
 import { sessionsAsked } from "#show/report/repositories.ts";
 import { summaryJson } from "#show/report/session-json.ts";
 import { summarise } from "#show/report/session-summary.ts";
 import { sessionTable } from "#show/report/text/session-list.ts";
 import { namedAgent, unknownNameText } from "#show/report/text/unknown-name.ts";
-import { titleOf } from "#show/report/titles.ts";
-import { sessionCounts } from "#store/queries.ts";
-import type { SessionSort } from "#store/session-order.ts";
+import { type SessionTitle, titleOf } from "#show/report/titles.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import { sessionById } from "#store/sessions.ts";
 import { noStoreMessage } from "./no-store-message.ts";
-import { type RefreshOption, refreshed } from "./refreshed.ts";
-import { chosenSessions, SEARCH_ENDED } from "./search-sessions.ts";
+import { refreshed } from "./refreshed.ts";
+import { chosenSessions, endedText } from "./search-sessions.ts";
+import type { SessionsOptions } from "./sessions-options.ts";
 import { planFilesOf, subscribed } from "./subscribed.ts";
-import { showsTitles, type TitlesOption, withPrompts } from "./titles.ts";
+import { showsTitles, withPrompts } from "./titles.ts";
 import { printUnreadHere } from "./unread.ts";
-
-export interface SessionsOptions extends RefreshOption, TitlesOption {
-  /** Number of sessions, at least 1. */
-  readonly limit: number;
-  /** Also sessions of which only the start was reported. @default false */
-  readonly all?: boolean;
-  readonly agent?: string;
-  readonly repository?: string;
-  /** Only sessions that used this model, or called this tool. */
-  readonly model?: string;
-  readonly tool?: string;
-  /** Only sessions that contain this text, also in prompts, calls and answers. */
-  readonly search?: string;
-  /** @default time */
-  readonly sort?: SessionSort;
-  /** Ages or times. */
-  readonly since?: string;
-  readonly until?: string;
-  readonly json: boolean;
-}
 
 /**
  * `openhook-otel sessions`: lists sessions, latest activity first.
@@ -52,15 +30,11 @@ export interface SessionsOptions extends RefreshOption, TitlesOption {
 export async function sessions(options: SessionsOptions, context: Context): Promise<number> {
   const { limit, all, agent, repository, json } = options;
   const nowMs = context.now();
-  const sinceMs = options.since === undefined ? undefined : sinceOf(options.since, nowMs);
-  const untilMs = options.until === undefined ? undefined : timeOf("--until", options.until, nowMs);
-  if ((sinceMs ?? 0) > (untilMs ?? nowMs)) throw new UserError("E_USAGE", "--since is later than --until");
   const wanted = {
     all: all === true,
     ...(agent !== undefined && { agent }),
     ...(repository !== undefined && { repository }),
-    ...(sinceMs !== undefined && { sinceMs }),
-    ...(untilMs !== undefined && { untilMs }),
+    ...timesOf(options.period, options, nowMs),
   };
   const { behind, agents, loaded } = await refreshed(options, context);
   const chosen = await chosenSessions(options, wanted, { agents, loaded }, context);
@@ -70,8 +44,7 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
     const listed = ids.map((id) => {
       const summary = summarise(db, sessionById(db, id), { agents });
       const title = !json && showsTitles(options, loaded) ? titleOf(db, summary) : undefined;
-      const line = chosen?.lines.get(id);
-      return { ...summary, title: title === undefined || line === undefined ? title : { ...title, prompt: line } };
+      return { ...summary, title };
     });
     const sources = listed.map(({ stored }) => stored.source);
     return {
@@ -95,29 +68,22 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
     const isForProgram = context.stdout.isTTY !== true && !context.env["COLUMNS"];
     const idle = { nowMs, idleTimeoutMs: loaded.config.session.idleTimeoutMs };
     const titled = await withPrompts(listed, { agents, loaded, movedRoots: () => read.movedRoots }, context);
-    printLines(context, sessionTable(titled, idle, terminalOf(context), isForProgram));
+    const found = titled.map((one) => withLine(one, chosen?.lines.get(one.stored.id)));
+    printLines(context, sessionTable(found, idle, terminalOf(context), isForProgram));
     const known = listed.filter((one) => one.onSubscription === true && one.sums.costNanoUsd !== undefined);
     const names = [...new Set(known.map(({ stored }) => stored.source))];
     if (names.length > 0) context.stdout.write(`${listPriceNote(names)}\n`);
     if (read.more > 0) context.stdout.write(`${read.more} more: --limit ${limit + read.more}\n`);
-    if (chosen?.isWhole === false) context.stdout.write(`${SEARCH_ENDED}\n`);
   }
+  if (!json && chosen?.ended !== undefined) context.stdout.write(`${endedText(chosen.ended, limit)}\n`);
   if (!json) await printUnreadHere({ agents, loaded }, context, source);
   return 0;
 }
 
-/** Number of sessions in the store; 0 without a store. @throws UserError when it cannot be read */
-export const storedSessions = (context: Context): number =>
-  withOpenStore(context, (db) => sessionCounts(db).sessions) ?? 0;
-
-/** The agents of all stored sessions; none without a store. @throws UserError when it cannot be read */
-export const storedSources = (context: Context): ReadonlySet<string> =>
-  new Set(
-    withOpenStore(context, (db) => db.prepare("SELECT DISTINCT source FROM sessions").all())?.map((row) =>
-      String(row["source"]),
-    ),
-  );
-
 // --- internal ---
+
+/** With what was searched instead of the first prompt. */
+const withLine = <T extends { readonly title: SessionTitle | undefined }>(one: T, line: string | undefined): T =>
+  line === undefined || one.title === undefined ? one : { ...one, title: { ...one.title, prompt: line } };
 
 const noneMatches = (): string => `no session matches; ${suggest("sessions")} without filters lists all`;

@@ -48,16 +48,20 @@ export interface ShowOptions extends RefreshOption, TitlesOption {
  */
 export async function show(session: string | undefined, options: ShowOptions, context: Context): Promise<number> {
   if (options.json && options.envelopes) throw new UserError("E_USAGE", "choose one of --json and --envelopes");
+  const { turn } = options;
+  const isData = options.envelopes || options.json;
+  if (isData && turn !== undefined)
+    throw new UserError("E_USAGE", "a number of a turn is for people: --json and --envelopes print the whole session");
   const { behind, agents, loaded } = await refreshed(options, context);
   const change =
     session === undefined || isNewest(session) ? undefined : await changeInsteadOfSession(session, context);
   if (change !== undefined) {
-    if (options.envelopes) throw new UserError("E_USAGE", "--envelopes prints one session: name a session");
+    if (options.envelopes || turn !== undefined)
+      throw new UserError("E_USAGE", "--envelopes and the number of a turn are for one session: name a session");
     return showChange(change, options, context);
   }
   const settings = spanSettings({ loaded });
   const subscriptions = await subscribed(context, agents);
-  const isData = options.envelopes || options.json;
   const found = withOpenStore(context, (db) => {
     const stored = chosenSession(db, session);
     if (stored === undefined) return undefined;
@@ -84,7 +88,6 @@ export async function show(session: string | undefined, options: ShowOptions, co
   const idle = { nowMs: context.now(), idleTimeoutMs: loaded.config.session.idleTimeoutMs };
   withOpenStore(context, (db) => {
     const view = viewIn(db);
-    const { turn } = options;
     if (turn !== undefined && turn > view.turns)
       throw new UserError("E_USAGE", `the session has ${plural(view.turns, "turn")}, there is no turn ${turn}`);
     const isLong = options.all !== true && spanCount(view) > MAX_OPEN_SPANS;
@@ -104,5 +107,6 @@ const spanCount = ({ turnList, subagentList, calls, toolCalls }: SessionView): n
 
 function foldedText({ sessionId }: StoredSession): string {
   const one = suggest(`show ${sessionId} 1`);
-  return `Turns are closed, because the session is long. One turn: ${one}; everything: ${suggest(`show ${sessionId} --all`)}`;
+  const all = suggest(`show ${sessionId} --all`);
+  return `The session is long, so its turns are closed; in brackets: rows inside. One turn: ${one}; everything: ${all}`;
 }

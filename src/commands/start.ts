@@ -1,7 +1,6 @@
 import type { Context } from "#config/context.ts";
 import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
-import { plural } from "#kit/text/figures.ts";
 import {
   NO_AGENT_FOUND,
   NOTHING_TO_COLLECT,
@@ -9,6 +8,8 @@ import {
   sessionsOnlyText,
 } from "#setup/registration/present-agents.ts";
 import type { AgentLookup } from "#setup/registration/settings.ts";
+import { storedSources } from "#store/session-list.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
 import { chooseAgents } from "./choose-agents.ts";
 import { type EnableOptions, enable } from "./enable.ts";
 import { offerImport } from "./offer-import.ts";
@@ -44,10 +45,10 @@ export async function start(
   const enabled = await enableFound(names, options, context, agents);
   if (enabled === "cancelled") return 1;
   const how = options.yes ? "yes" : "ask";
-  const { answer, code } = await offerImport(how, options.stop, context, { next: false });
+  const { answer, code } = await offerImport(how, options.stop, context, { brief: true });
   if (answer === "cancelled" || options.stop.aborted) return Math.max(1, code);
-  const { storedSources } = await import("./sessions.ts");
-  context.stdout.write(await sessionsOnlyText(storedSources(context), context, agents));
+  const sources = withOpenStore(context, storedSources);
+  if (sources !== undefined) context.stdout.write(await sessionsOnlyText(sources, context, agents));
   const shown = await showSessions(answer !== "no", options, context);
   return Math.max(enabled, code, shown);
 }
@@ -93,20 +94,16 @@ async function enableFound(
   }
 }
 
-/** Opens the page, or prints how to see the sessions if no one can see a page. */
+/** Prints what is most worth knowing, and opens the page if someone can see it. */
 async function showSessions(refresh: boolean, options: StartOptions, context: Context): Promise<number> {
-  const { storedSessions } = await import("./sessions.ts");
-  const stored = storedSessions(context);
-  if (stored === 0) {
+  const { printAnswer } = await import("./answer.ts");
+  if (!(await printAnswer(context))) {
     context.stdout.write(
       `No session to see yet. Use your agent, then run ${suggest("view")}; ${suggest("demo")} shows an example.\n`,
     );
     return 0;
   }
-  if (!options.open || !isInteractive(context)) {
-    context.stdout.write(`${plural(stored, "session")} to see: ${suggest("view")} or ${suggest("report")}\n`);
-    return 0;
-  }
+  if (!options.open || !isInteractive(context)) return 0;
   const { view } = await import("./view.ts");
   return view({ ...options, refresh, port: 0, printUrl: false }, context);
 }

@@ -52,7 +52,7 @@ export function firstListed(db: Database, filter: SessionFilter, limit: number):
 export const latestSessions = (db: Database, limit: number) =>
   db
     .prepare(
-      `SELECT session_id, source, last_ms FROM sessions WHERE parent IS NULL AND pruned_ms IS NULL AND excluded = 0
+      `SELECT session_id, source, last_ms FROM sessions WHERE ${SHOWN}
        ORDER BY last_ms DESC, id DESC LIMIT ?`,
     )
     .all(limit)
@@ -105,9 +105,21 @@ export function packedEdits(db: Database, session: number): readonly TranscriptE
   return body === undefined ? undefined : decodePackedEdits(body);
 }
 
+/** The time of the first activity of all sessions; `undefined` without a session. */
+export function firstActivity(db: Database): number | undefined {
+  const row = db.prepare(`SELECT min(first_ms) AS ms FROM sessions WHERE ${SHOWN}`).get();
+  return row?.["ms"] === null ? undefined : Number(row?.["ms"]);
+}
+
+/** The agents of all sessions. */
+export const storedSources = (db: Database): ReadonlySet<string> =>
+  new Set(texts(db, "SELECT DISTINCT source AS name FROM sessions"));
+
 // --- internal ---
 
-const LISTED = `FROM sessions s WHERE parent IS NULL AND pruned_ms IS NULL AND excluded = 0
+const SHOWN = "parent IS NULL AND pruned_ms IS NULL AND excluded = 0";
+
+const LISTED = `FROM sessions s WHERE ${SHOWN}
     AND (? IS NULL OR source = ?) AND last_ms >= ? AND (? IS NULL OR first_ms < ?)
     AND (? OR NOT ${STARTED_ONLY} OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0))
   ORDER BY last_ms DESC, id DESC`;

@@ -1,6 +1,6 @@
-import { mkdtempSync, readdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { explain } from "#commands/explain.ts";
 import { overview } from "#commands/overview.ts";
@@ -49,6 +49,17 @@ test("without a command and before the set-up: says what to do first, and create
   expect(out()).toMatch(/^no sessions yet: run openhook-otel start /);
   expect(out()).toMatch(/^openhook-otel start {3}enable your agents/m);
   expect(readdirSync(home)).toEqual([]);
+  removeFolder(home);
+});
+
+test("without a command, never fails: says what cannot be read, and still names commands", async () => {
+  const home = mkdtempSync(join(tmpdir(), "openhook-overview-"));
+  const places = placesOf({ env: {}, home, platform: "linux" });
+  mkdirSync(dirname(places.storePath), { recursive: true });
+  writeFileSync(places.storePath, "no database");
+  const { context, out } = contextAt(places);
+  expect(await overview(context)).toBe(0);
+  expect(out()).toMatch(/store\.db.*\n\nopenhook-otel \S+ +\S/);
   removeFolder(home);
 });
 
@@ -103,6 +114,24 @@ test("a limit is about rows with something in them, and the total stays", async 
   const limited = at(endMs + 3 * DAY_MS, 140);
   await report(["session"], { limit: 1, json: false, csv: false }, limited.context);
   expect(limited.out()).toMatch(/^total +\$0\.0\d .* 4 /m);
+});
+
+test("a key that all rows share has no column, but is said once; the dearest row has a bar of its own colour", async () => {
+  const { context, out } = at(endMs + 3 * DAY_MS, 140);
+  await report(["agent", "session"], { json: false, csv: false }, context);
+  const [heading = "", titles = "", ...rows] = out().split("\n");
+  expect(heading).toMatch(/^usage since \d{4}-\d\d-\d\d · agent claude-code$/);
+  expect(titles).toMatch(/^session +cost /);
+  expect(rows.filter((row) => row.startsWith("claude-code/")).length).toBeGreaterThan(1);
+  expect(rows.join("\n")).toMatch(/^total +\$/m);
+  const coloured = contextAt(of.places, { now: () => endMs + 3 * DAY_MS, columns: 140 });
+  await report(["session"], { json: false, csv: false }, coloured.context);
+  const bars = coloured
+    .out()
+    .split("\u001b[")
+    .filter((piece) => /^3[36]m█/.test(piece));
+  expect(bars.map((piece) => piece.slice(0, 3))).toEqual(["33m", ...bars.slice(1).map(() => "36m")]);
+  expect(bars.length).toBeGreaterThan(1);
 });
 
 test("an agent is known by the beginning of its name, and the newest session by a word", async () => {

@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type SessionsOptions, sessions } from "#commands/sessions.ts";
+import { sessions } from "#commands/sessions.ts";
+import type { SessionsOptions } from "#commands/sessions-options.ts";
 import { type Places, placesOf } from "#config/places.ts";
 import { localTime } from "#kit/text/figures.ts";
 import { openDatabase } from "#store/database.ts";
@@ -85,6 +86,82 @@ describe("recorded sessions", () => {
     expect(await listed(of.places, { until: "2020-01-01" })).toMatch(/^no session matches; /);
   });
 
+  test("filters by a part of the name of a model or tool", async () => {
+    const ids = async (options: Partial<SessionsOptions>) =>
+      (JSON.parse(await listed(of.places, { json: true, ...options })) as { session_id: string }[]).map(
+        ({ session_id }) => session_id.slice(0, 8),
+      );
+    expect(await ids({ model: "HAIKU" })).toEqual(["1989bcb3"]);
+    expect((await ids({ model: "sonnet" })).length).toBe((await ids({})).length);
+    expect(await ids({ tool: "agent" })).toEqual(["1989bcb3"]);
+    expect(await ids({ tool: "agent", model: "opus" })).toEqual([]);
+    expect(await listed(of.places, { tool: "nowhere" })).toMatch(/^no session matches; /);
+  });
+
+  test("sorts by cost, time at work and failures; by time at first", async () => {
+    type Listed = { session_id: string; totals: { cost_usd: number | null }; tool_calls: Record<string, number> };
+    const sorted = async (sort: SessionsOptions["sort"]) =>
+      JSON.parse(await listed(of.places, { json: true, ...(sort && { sort }) })) as Listed[];
+    const descending = (values: readonly number[]) => expect(values).toEqual([...values].sort((a, b) => b - a));
+    const byCost = (await sorted("cost")).map(({ totals }) => totals.cost_usd ?? -1);
+    descending(byCost);
+    expect(new Set(byCost).size).toBeGreaterThan(2);
+    expect((await sorted("cost")).length).toBe((await sorted(undefined)).length);
+    const failures = (await sorted("failures")).map(({ tool_calls: { error = 0, denied = 0 } }) => error + denied);
+    descending(failures);
+    expect(failures[0]).toBeGreaterThan(0);
+    expect(await sorted("time")).toEqual(await sorted(undefined));
+    const table = await listed(of.places, { sort: "duration" }, { columns: 200, env: { NO_COLOR: "1" } });
+    const seconds = [...table.matchAll(/ (?:(\d+)m )?(\d+(?:\.\d)?) s /g)].map(
+      ([, minutes = "0", rest = "0"]) => Number(minutes) * 60 + Number(rest),
+    );
+    expect(seconds.length).toBeGreaterThan(2);
+    descending(seconds);
+  });
+
+  test("--search finds what was asked and done, in the agents' own files, and shows the line", async () => {
+    const search = (text: string, options: Partial<SessionsOptions> = {}) =>
+      listed(of.places, { search: text, titles: true, ...options }, { columns: 200, env: { NO_COLOR: "1" } });
+    expect(await search("Exports ARE there")).toMatch(/ 1989bcb3 .* how many exports are there\? use a subagent\n$/);
+    expect(await search("grep -c export")).toMatch(/ 1989bcb3 .* grep -c export src\/cart\.js\n$/);
+    expect(await search("nowhere to be found")).toMatch(/^no session matches; /);
+    // From the store, for sessions whose files are gone
+    const inStore = JSON.parse(await search("acme-shop", { json: true })) as unknown[];
+    expect(inStore).toHaveLength((JSON.parse(await listed(of.places, { json: true })) as unknown[]).length);
+    expect(await search("exports are there", { json: true })).not.toContain("exports");
+    // Content that is not to be read is not found either
+    const env = { OPENHOOK_OTEL_DISPLAY_CONTENT: "off" };
+    expect(await listed(of.places, { search: "exports are there" }, { env })).toMatch(/^no session matches; /);
+  });
+
+  test("--search ends when it has enough, and says so", async () => {
+    const { context, out } = contextAt(of.places);
+    await sessions({ limit: 1, json: false, search: "exports are there" }, context);
+    expect(out()).toMatch(/\nolder sessions were not searched: --limit 2\n$/);
+  });
+
+  test("a period is a word", async () => {
+    const count = async (options: Partial<SessionsOptions>, nowMs: number): Promise<number> => {
+      const { context, out } = contextAt(of.places, { now: () => nowMs });
+      await sessions({ limit: 20, json: true, ...options }, context);
+      return (JSON.parse(out()) as unknown[]).length;
+    };
+    const list = JSON.parse(await listed(of.places, { json: true })) as { last_activity: string }[];
+    const lastMs = Date.parse(list[0]?.last_activity ?? "");
+    const all = list.length;
+    for (const period of ["today", "week", "month"]) {
+      const ofPeriod = await count({ period }, lastMs);
+      expect(ofPeriod).toBeGreaterThan(0);
+      expect(await count({ since: period }, lastMs)).toBe(ofPeriod);
+      expect(await count({ period }, lastMs + 40 * 24 * 3_600_000)).toBe(0);
+    }
+    expect(await count({}, lastMs)).toBe(all);
+    await expect(count({ period: "fortnight" }, lastMs)).rejects.toThrow(
+      'unknown period "fortnight"; known are today, yesterday, week, month',
+    );
+    await expect(count({ period: "today", since: "7d" }, lastMs)).rejects.toThrow("this is about one period");
+  });
+
   test("a name that no session has: what was probably meant, and the names in the store", async () => {
     await expect(listed(of.places, { agent: "clade", json: true })).rejects.toThrow(
       /^unknown agent "clade" \(did you mean claude-code\?\); known are: /,
@@ -114,7 +191,7 @@ describe("recorded sessions", () => {
       (await listed(of.places, options, { columns, env: { NO_COLOR: "1" } })).split("\n")[0]?.trim().split(/ +/);
     // Agent and repository are the same in all rows
     expect(await titles(80)).toEqual(["started", "session", "turns", "tools", "tokens", "cost", "duration", "end"]);
-    expect(await titles(80, { titles: true })).toEqual(["started", "session", "tokens", "cost", "title"]);
+    expect(await titles(80, { titles: true })).toEqual(["started", "session", "cost", "title"]);
     expect(await titles(64)).toEqual(["started", "session", "turns", "tokens", "cost", "end"]);
     expect(await titles(60, { titles: true })).toEqual(["started", "session", "cost", "title"]);
     expect(await titles(40)).toEqual(["started", "session", "tokens", "cost"]);

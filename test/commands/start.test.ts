@@ -5,11 +5,12 @@ import { PassThrough } from "node:stream";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import claude from "#agents/claude-code/index.ts";
 import installer from "#agents/claude-code/installer.ts";
-import { storedSessions } from "#commands/sessions.ts";
 import { enableAndOffer, start } from "#commands/start.ts";
 import type { Context } from "#config/context.ts";
 import { placesOf } from "#config/places.ts";
 import type { AgentLookup } from "#setup/registration/settings.ts";
+import { sessionCounts } from "#store/queries.ts";
+import { withOpenStore } from "#store/sessions/open-store.ts";
 import { claudePath, claudeSession, sessionIdOf, writeLines } from "../import/claude.ts";
 import { answeringTerminal, CANCEL, ENTER, NO } from "../support/answers.ts";
 import { contextAt } from "../support/context.ts";
@@ -35,6 +36,7 @@ afterEach(() => {
   removeFolder(home);
 });
 
+const storedSessions = (context: Context) => withOpenStore(context, (db) => sessionCounts(db).sessions) ?? 0;
 const places = () => placesOf({ env: {}, home, platform: "linux" });
 const settings = () => join(home, ".claude", "settings.json");
 const options = (more: object = {}) => ({
@@ -88,7 +90,7 @@ test("on a terminal: enables, imports, opens the page; a second run asks nothing
   stop = new AbortController();
   const second = await typed([]);
   expect(second).toMatchObject({ code: 0, stored: 2 });
-  expect(second.shown).toMatch(/^Claude Code: already enabled in \S+\nServing /);
+  expect(second.shown).toMatch(/^Claude Code: already enabled in \S+\n\n\S*Since 2026-08-03 [\s\S]*\nServing /);
 });
 
 test("a refused import imports nothing, the page included, and says how to keep it so", async () => {
@@ -119,13 +121,26 @@ test.each([
   expect(shown).not.toContain("Serving");
 });
 
-test("--yes without a terminal: enables, imports, and names the commands that show the sessions", async () => {
+test("--yes without a terminal: enables, imports, and ends with the answer", async () => {
   work();
   const { context, out } = piped();
   expect(await start([], options({ yes: true }), context, agents)).toBe(0);
-  expect(out()).toMatch(
-    /^Claude Code: enabled in [\s\S]*\n2 sessions in [\s\S]*\n2 sessions to see: \S+ view or \S+ report\n$/,
+  const [done = "", answer = ""] = out().split("\n\n");
+  expect(done).toMatch(/^Claude Code: enabled in [\s\S]*\n2 sessions in /);
+  expect(done).not.toMatch(/^agent +found/m);
+  expect(answer).toMatch(
+    new RegExp(
+      [
+        "^Since 2026-08-03 +\\$0\\.01 · 19\\.3k→252 tokens · 4 turns · 2 sessions",
+        "Today +no session",
+        "Dearest +\\$0\\.01 · do number \\d · acme-shop · 2026-08-0\\d",
+        "Next +openhook-otel explain (\\S+) says where its money went\nopenhook-otel view shows all in the browser\n$",
+      ].join("\n"),
+    ),
   );
+  // Both ids have the same beginning, so the whole id is named
+  const [, id = ""] = /explain (\S+)/.exec(answer) ?? [];
+  expect([1, 2].map((day) => sessionIdOf(day))).toContain(id);
 });
 
 test("agents that have sessions and no program here are named, so that no one misses them", async () => {

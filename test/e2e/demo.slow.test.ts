@@ -32,16 +32,14 @@ afterEach(async () => {
 const run = (args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) =>
   machine.run(["demo", ...args], { env: { TMPDIR: temporary, COLUMNS: "120", ...env } });
 
-test("shows every recording as received, exact to the token, and leaves no files", async () => {
+test("compares every recording as received, exact to the token, in ten lines, and leaves no files", async () => {
   const { code, stdout, stderr, tookMs } = await run([], { FORCE_COLOR: "1", TERM: "xterm-256color" });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(tookMs).toBeLessThan(MUCH_TOO_LONG_MS);
   expect(stdout).not.toContain("\u001b");
   for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(120);
-  for (const name of RECORDINGS)
-    expect(stdout).toMatch(new RegExp(`^${name}.* session [0-9a-f-]{36}, \\d traces?`, "m"));
-  expect(stdout).toMatch(/✗ Bash rm · denied/);
-  expect(stdout).toMatch(/│ {2}└─ Subagent general-purpose/);
+  // Without a terminal nothing waits for a reader
+  expect(stdout.trimEnd().split("\n")).toHaveLength(10);
 
   const totals = RECORDINGS.flatMap((name) => {
     const text = readFileSync(join(ROOT, "demo", "recordings", name, "expected.json"), "utf8");
@@ -85,7 +83,7 @@ describe("with the user's endpoint", () => {
       expect(first).toMatchObject({ code: 0, stderr: "" });
       const count = receiver.spans.length;
       expect(first.stdout).toContain(`${receiver.url} accepted the same ${count} spans`);
-      expect(first.stdout).toContain(`receiver  ${count} spans`);
+      expect(first.stdout).toContain(`ms each; ${count} spans and `);
       expect(new Set(receiver.spans.map((span) => span.resource["deployment.environment.name"]))).toEqual(
         new Set(["openhook-demo"]),
       );
@@ -124,7 +122,7 @@ test("--keep keeps the store for the user's commands, and reports a number that 
   const kept = /^Kept: OPENHOOK_OTEL_HOME=(.+)$/m.exec(stdout)?.[1] ?? "";
   const listed = await machine.ok(["sessions", "--json"], { env: { OPENHOOK_OTEL_HOME: kept } });
   const sessions: { session_id: string }[] = JSON.parse(listed);
-  for (const { session_id } of sessions) expect(stdout).toContain(session_id);
+  expect(sessions.length).toBeGreaterThanOrEqual(RECORDINGS.length);
 
   const totals = { input: 1, output: 2, cache_read: 3, cache_write: 4 };
   const nothing = { spans: [], points: [] };
@@ -136,14 +134,15 @@ test("--keep keeps the store for the user's commands, and reports a number that 
 });
 
 test("closing the reader of its output leaves no files", async () => {
-  const command = `'${process.execPath}' '${PROGRAM}' demo | head -n 12`;
+  const command = `'${process.execPath}' '${PROGRAM}' demo | head -n 5`;
   const { code, stdout, stderr } = await machine.shell(command, { env: { TMPDIR: temporary } });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout.trimEnd().split("\n")).toHaveLength(12);
+  expect(stdout.trimEnd().split("\n")).toHaveLength(5);
   expect(readdirSync(temporary)).toEqual([]);
 });
 
 describe("reports in one line what is missing", () => {
+  const options = { keep: false, open: true, interruption: () => new AbortController().signal };
   let root: string;
   beforeAll(() => {
     root = mkdtempSync(join(tmpdir(), "openhook-e2e-package-"));
@@ -152,7 +151,7 @@ describe("reports in one line what is missing", () => {
 
   test("the recordings", async () => {
     const { context } = contextAt(placesOf({ env: {}, home: root, platform: "linux" }));
-    await expect(demo({ keep: false }, context, root)).rejects.toMatchObject({
+    await expect(demo({ ...options, packageRoot: root }, context)).rejects.toMatchObject({
       code: "E_DEMO",
       exitCode: 1,
       message: expect.stringMatching(/^cannot read the recordings in .*recordings: .*ENOENT.*; install/),
@@ -162,7 +161,7 @@ describe("reports in one line what is missing", () => {
   test("the build", async () => {
     cpSync(join(ROOT, "demo"), join(root, "demo"), { recursive: true });
     const { context } = contextAt(placesOf({ env: {}, home: root, platform: "linux" }));
-    await expect(demo({ keep: false }, context, root)).rejects.toThrow(
+    await expect(demo({ ...options, packageRoot: root }, context)).rejects.toThrow(
       /hook\.sh is missing: run "npm ci && npm run build"/,
     );
   });

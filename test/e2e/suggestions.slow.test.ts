@@ -33,6 +33,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   signal: "traces",
   protocol: "http/json",
   name: "gh",
+  word: "today",
+  sessionId: "0123",
   "asArgument(path)": "openhook.json",
   "word(all)": "/tmp",
   "summary.by[0]": "day",

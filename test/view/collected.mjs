@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { writeLongSession } from "./made.mjs";
+import { writeLongSession } from "../../demo/made-up/session.mjs";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const CASES = join(ROOT, "test", "agents");
@@ -64,14 +64,9 @@ export function callHook(home, dist, source, { event, env, stdin, stdin_raw, rec
   for (const name of readdirSync(inbox)) if (!before.has(name)) utimesSync(join(inbox, name), time, time);
 }
 
-/**
- * A synthetic session of any length. `beforeEnd` can send hooks of more tool calls, before the one that ends it.
- *
- * @returns its id
- */
-export function collectLong(home, dist, { beforeEnd, ...options }) {
-  const { sessionId, hook, transcript, endMs } = writeLongSession(home, options);
-  beforeEnd?.({ sessionId, transcript, endMs });
+/** A made-up session of any length. @returns its id */
+export function collectLong(home, dist, options) {
+  const { sessionId, hook, endMs } = writeLongSession(home, options);
   callHook(home, dist, "claude-code", {
     event: "SessionEnd",
     stdin_raw: hook,

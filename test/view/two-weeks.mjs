@@ -1,177 +1,26 @@
-import { spawnSync } from "node:child_process";
-import { appendFileSync, existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { callHook, collectLong, drain, runProgram } from "./collected.mjs";
-import { writeLongSession } from "./made.mjs";
-
-const DAY_MS = 86_400_000;
-const DAYS = 14;
-/** Sessions of so many days in a row are on one branch. */
-const DAYS_PER_BRANCH = 4;
-
-const REPOSITORIES = [
-  {
-    name: "acme-shop",
-    branches: ["SHOP-12-cart-total", "SHOP-19-vouchers", "SHOP-23-search", "SHOP-31-checkout-on-phones"],
-  },
-  { name: "payments-api", branches: ["PAY-7-refunds", "PAY-9-retries", "PAY-14-idempotency", "PAY-16-statements"] },
-  { name: "data-pipeline", branches: ["late-events", "backfill", "schema-checks", "cheaper-storage"] },
-];
+import { writeOpenSessions, writeTwoWeeks } from "../../demo/made-up/two-weeks.mjs";
+import { callHook, drain, runProgram } from "./collected.mjs";
 
 /**
- * Two weeks of made-up sessions in three repositories, up to now: agents commit on branches, most branches become a pull
- * request, and the older ones are merged; what became of the commits has been checked.
+ * The demo's two made-up weeks, with a hook at the end of each session; what became of the commits has been checked.
  *
  * @param {string} home
  * @param {string} dist the built program
  */
 export function collectTwoWeeks(home, dist, nowMs = Date.now()) {
-  for (const [i, { name, branches }] of REPOSITORIES.entries()) {
-    const cwd = join(home, name);
-    makeRepository(cwd, nowMs - (DAYS + 1) * DAY_MS);
-    for (let day = DAYS - 1; day >= 0; day--) {
-      const seed = 1 + i * DAYS + day;
-      const nth = Math.floor(day / DAYS_PER_BRANCH);
-      const branch = branches[nth] ?? "main";
-      const startMs = nowMs - day * DAY_MS - 1_800_000;
-      const isFirst = run(cwd, startMs, "git", "rev-parse", "-q", "--verify", branch).status !== 0;
-      git(cwd, startMs, "switch", "-q", ...(isFirst ? ["-c", branch, "main"] : [branch]));
-      const commands = [
-        ...(seed % 3 === 0 ? [] : [commit(cwd, `part-${day}.ts`)]),
-        ...(day % DAYS_PER_BRANCH === 0 && seed % 5 !== 0
-          ? [pullRequest(`https://git.example/acme/${name}/pull/${40 + 4 * i + nth}`)]
-          : []),
-      ];
-      collectLong(home, dist, {
-        spans: 60 + ((seed * 97) % (200 + i * 130)),
-        sessionId: idOf(seed),
-        cwd,
-        branch,
-        prompt: promptOf(seed),
-        startMs,
-        stepMs: 100,
-        seed,
-        beforeEnd: ({ sessionId, transcript, endMs }) => {
-          const call = hookOf(home, dist, { sessionId, transcript, cwd });
-          for (const [at, { command, output }] of commands.entries()) {
-            const timeMs = endMs - 2_000 + at * 500;
-            const tool = {
-              tool_name: "Bash",
-              tool_use_id: `toolu_commit_${seed}_${at}`,
-              tool_input: { command },
-            };
-            call("PreToolUse", tool, timeMs);
-            const tool_response = { stdout: output(timeMs), stderr: "", interrupted: false };
-            call("PostToolUse", { ...tool, tool_response }, timeMs + 200);
-          }
-        },
-      });
-      drain(home, dist);
-      if (day % DAYS_PER_BRANCH === 0 && nth > 0) merge(cwd, startMs + 1_200_000, branch);
-    }
-  }
+  writeTwoWeeks(home, nowMs, ({ hook, endMs }) => {
+    callHook(home, dist, "claude-code", {
+      event: "SessionEnd",
+      stdin_raw: hook,
+      received_at: new Date(endMs).toISOString(),
+    });
+    drain(home, dist);
+  });
   runProgram(home, dist, ["outcomes"]);
 }
 
 /** Two sessions that are open: one in the middle of a tool call, and one that waits for its user. */
 export function startSessions(home, dist, nowMs = Date.now()) {
-  for (const [i, { name, branches }] of REPOSITORIES.slice(0, 2).entries()) {
-    const seed = 100 + i;
-    const cwd = join(home, name);
-    const session = {
-      sessionId: idOf(seed),
-      cwd,
-      branch: branches[0],
-      prompt: promptOf(seed),
-      startMs: nowMs - 120_000,
-      stepMs: 100,
-      seed,
-    };
-    const { transcript, endMs } = writeLongSession(home, { ...session, spans: 60 + 20 * i });
-    const call = hookOf(home, dist, { ...session, transcript });
-    if (i === 1) call("Stop", {}, endMs);
-    else {
-      call("UserPromptSubmit", { prompt: "Now the tests" }, nowMs - 25_000);
-      const tool = { tool_name: "Bash", tool_use_id: `toolu_${seed}`, tool_input: { command: "npm test" } };
-      call("PreToolUse", tool, nowMs - 12_000);
-    }
-  }
+  for (const call of writeOpenSessions(home, nowMs)) callHook(home, dist, "claude-code", call);
   drain(home, dist, []);
-}
-
-// --- internal ---
-
-const promptOf = (seed) => PROMPTS[seed % PROMPTS.length] ?? "";
-
-const PROMPTS = [
-  "Why is the total wrong when two vouchers apply?",
-  "Add a test for events that arrive late",
-  "Make the retries wait longer each time",
-  "Split the checkout into smaller components",
-  "Find out why the build takes so long",
-];
-
-/** Ids that differ in the first digits, as those of real sessions do. */
-const idOf = (seed) =>
-  `${(Math.imul(seed, 2_654_435_761) >>> 0).toString(16).padStart(8, "0")}-5eed-4000-8000-000000000000`;
-
-/** Sends a hook call of a session. */
-const hookOf =
-  (home, dist, { sessionId, transcript, cwd }) =>
-  (event, more, timeMs) =>
-    callHook(home, dist, "claude-code", {
-      event,
-      stdin: { session_id: sessionId, transcript_path: transcript, cwd, hook_event_name: event, ...more },
-      received_at: new Date(timeMs).toISOString(),
-    });
-
-const commit = (cwd, file) => ({
-  command: `git commit -m 'A part of it'`,
-  output: (timeMs) => {
-    for (let line = 0; line < 40; line++)
-      appendFileSync(join(cwd, file), `export const line${line} = ${timeMs + line};\n`);
-    git(cwd, timeMs, "add", file);
-    return git(cwd, timeMs, "commit", "-m", "A part of it");
-  },
-});
-
-const pullRequest = (url) => ({ command: "gh pr create --fill", output: () => `${url}\n` });
-
-function makeRepository(cwd, timeMs) {
-  if (existsSync(cwd)) throw new Error(`${cwd} exists`);
-  mkdirSync(cwd, { recursive: true });
-  git(cwd, timeMs, "init", "-q", "-b", "main");
-  git(cwd, timeMs, "remote", "add", "origin", `https://git.example/acme/${cwd.split("/").at(-1)}.git`);
-  git(cwd, timeMs, "commit", "-q", "--allow-empty", "-m", "first");
-  git(cwd, timeMs, "update-ref", "refs/remotes/origin/main", "main");
-}
-
-/** Merges a branch, as the server of the repository does. */
-function merge(cwd, timeMs, branch) {
-  git(cwd, timeMs, "switch", "-q", "main");
-  git(cwd, timeMs, "merge", "-q", "--no-ff", "-m", "merge", branch);
-  git(cwd, timeMs, "update-ref", "refs/remotes/origin/main", "main");
-}
-
-function git(cwd, timeMs, ...args) {
-  const { status, stdout, stderr } = run(cwd, timeMs, "git", ...args);
-  if (status !== 0) throw new Error(`git ${args.join(" ")} exited with ${status}: ${stderr}`);
-  return stdout;
-}
-
-function run(cwd, timeMs, program, ...args) {
-  const date = `@${Math.floor(timeMs / 1000)} +0000`;
-  const env = {
-    PATH: process.env.PATH,
-    HOME: cwd,
-    GIT_CONFIG_GLOBAL: "/dev/null",
-    GIT_CONFIG_NOSYSTEM: "1",
-    GIT_AUTHOR_NAME: "Dev",
-    GIT_AUTHOR_EMAIL: "dev@example.com",
-    GIT_COMMITTER_NAME: "Dev",
-    GIT_COMMITTER_EMAIL: "dev@example.com",
-    GIT_AUTHOR_DATE: date,
-    GIT_COMMITTER_DATE: date,
-  };
-  return spawnSync(program, args, { cwd, env, encoding: "utf8" });
 }

@@ -4,7 +4,7 @@ import type { Context } from "#config/context.ts";
 import { StateError } from "#config/file-owner.ts";
 import type { Agent } from "#core/model/agent.ts";
 import { RuleError } from "#core/privacy/protection.ts";
-import { cardOf, meantAgent } from "#core/rules/cards.ts";
+import { agentNamed, cardOf, meantAgent } from "#core/rules/cards.ts";
 import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { StoreError } from "#store/database.ts";
@@ -21,7 +21,7 @@ import { type Readers, readersInThisThread, Threads } from "./readers.ts";
 export function agentsToImport(names: readonly string[], agents: readonly Agent[]): readonly Agent[] {
   const readable = agents.filter(({ transcript }) => transcript !== undefined);
   const found = names.map((name) => {
-    const agent = agents.find(({ source }) => source === name);
+    const agent = agentNamed(name, agents);
     if (agent === undefined) {
       const known = readable.map(({ source }) => source);
       const hint = meantAgent(name, agents);

@@ -16,12 +16,12 @@ interface ImportOutput {
   readonly names: readonly string[];
   readonly isDryRun: boolean;
   readonly sent: Exported | undefined;
-  /** Say which commands show the sessions. */
-  readonly next: boolean;
+  /** No table, and no commands that show the sessions. */
+  readonly brief: boolean;
 }
 
 /** Prints what an import did. */
-export function printImport({ report, agents, names, isDryRun, sent, next }: ImportOutput, context: Context): void {
+export function printImport({ report, agents, names, isDryRun, sent, brief }: ImportOutput, context: Context): void {
   const terminal = terminalOf(context);
   const rows = agents
     .map((agent) => ({ agent, sums: report.agents.get(agent.source) }))
@@ -38,9 +38,9 @@ export function printImport({ report, agents, names, isDryRun, sent, next }: Imp
     say(`no past sessions found on this machine; searched for ${looked}`);
     say("if an agent keeps them elsewhere, set its environment variable or transcripts.folders");
   } else {
-    lines.push(...table(columnsFor(isDryRun), rows, terminal), "");
+    if (!brief) lines.push(...table(columnsFor(isDryRun), rows, terminal), "");
     for (const sentence of sentences(report, rows, isDryRun, sent)) say(sentence);
-    if (next && !isDryRun && !report.isStopped)
+    if (!brief && !isDryRun && !report.isStopped)
       say(`next: ${suggest("report")}, ${suggest("sessions")}, ${suggest("view")}`);
   }
   const problems = [...new Set([...report.problems, ...(sent?.problems ?? [])])];

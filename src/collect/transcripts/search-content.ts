@@ -77,18 +77,23 @@ async function mayContain(
 /** Shorter parts are in every file. */
 const MIN_PART = 3;
 
+/** @param part ASCII, lower case */
 async function bytesContain(path: string, part: string, hasTime: () => boolean): Promise<boolean> {
+  // Twice as fast as a copy in lower case
+  const pattern = new RegExp(part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
   const file = await open(path, "r");
   try {
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    for (let kept = 0; hasTime(); ) {
-      const { bytesRead } = await file.read(chunk, kept, CHUNK_BYTES - kept);
-      if (bytesRead === 0) return false;
-      const length = kept + bytesRead;
+    // Chunks overlap, so that the text is found across their border
+    for (let at = 0; hasTime(); ) {
+      const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, at);
       // One byte per character is enough, because the part is ASCII
-      if (chunk.toString("latin1", 0, length).toLowerCase().includes(part)) return true;
-      kept = Math.min(length, part.length - 1);
-      chunk.copy(chunk, 0, length - kept, length);
+      for (let from = 0; from < bytesRead; from += PIECE_BYTES) {
+        const to = Math.min(bytesRead, from + PIECE_BYTES + part.length - 1);
+        if (pattern.test(chunk.toString("latin1", from, to))) return true;
+      }
+      if (bytesRead < part.length) return false;
+      at += bytesRead - part.length + 1;
     }
     return false;
   } finally {
@@ -96,4 +101,6 @@ async function bytesContain(path: string, part: string, hasTime: () => boolean):
   }
 }
 
-const CHUNK_BYTES = 1 << 20;
+const CHUNK_BYTES = 1 << 18;
+/** Longer strings get memory of their own from the system, which takes longer than the search. */
+const PIECE_BYTES = 1 << 15;

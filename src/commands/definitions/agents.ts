@@ -106,6 +106,9 @@ function refuseWithManaged({ scope, statusline }: { readonly scope?: string; rea
 }
 
 async function agentLookup() {
-  const { allAgents, findAgent } = await import("#agents/registry.ts");
-  return { list: allAgents, find: findAgent };
+  const [{ allAgents }, { agentNamed }] = await Promise.all([
+    import("#agents/registry.ts"),
+    import("#core/rules/cards.ts"),
+  ]);
+  return { list: allAgents, find: async (name: string) => agentNamed(name, await allAgents()) };
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { DIMENSIONS } from "#show/report/query.ts";
 import { SESSION_SORTS } from "#store/session-order.ts";
-import { portNumber, wholeNumber } from "../option-values.ts";
+import { portNumber, turnNumber, wholeNumber } from "../option-values.ts";
 import { GROUPS } from "./groups.ts";
 import { NO_REFRESH, NO_TITLES } from "./option-texts.ts";
 import type { CommandSetup } from "./setup.ts";
@@ -26,20 +26,23 @@ function addListCommands(program: Command, { context, done }: CommandSetup): voi
     .command("sessions")
     .helpGroup(GROUPS.see)
     .description("list sessions, newest first")
+    .argument("[period]", "today, yesterday, week or month (default: all)")
     .option("--limit <n>", "number of sessions", wholeNumber, 20)
     .option("--all", "also sessions that were started and never used", false)
     .option("--agent <agent>", "only this agent, e.g. claude-code")
     .option("--repository <name>", "only this repository")
-    .option("--model <model>", "only sessions that used this model")
-    .option("--tool <tool>", "only sessions that called this tool")
+    .option("--model <model>", "only sessions that used a model with this in its name, e.g. opus")
+    .option("--tool <tool>", "only sessions that called a tool with this in its name, e.g. Bash")
     .option("--search <text>", "only sessions with this text in prompts, calls, answers or anything listed")
     .addOption(new Option("--sort <order>", "order of the list").choices(SESSION_SORTS).default("time"))
-    .option("--since <time>", "only sessions active since this age or time, e.g. 7d, 2026-11-14")
+    .option("--since <time>", "only sessions active since this age or time, e.g. 7d, month, 2026-11-14")
     .option("--until <time>", "only sessions that began before this age or time")
     .option("--no-titles", NO_TITLES)
     .option("--json", "print JSON", false)
     .option("--no-refresh", NO_REFRESH)
-    .action(async (options) => done((await import("../sessions.ts")).sessions(options, context)));
+    .action(async (period: string | undefined, options) =>
+      done((await import("../sessions.ts")).sessions({ ...options, period }, context)),
+    );
 
   program
     .command("show")
@@ -49,7 +52,7 @@ function addListCommands(program: Command, { context, done }: CommandSetup): voi
       "[name]",
       "session id, commit, or the beginning of one; latest; pull request (#12, its URL), ticket or branch (default: the newest session)",
     )
-    .argument("[turn]", "number of a turn: only this turn", wholeNumber)
+    .argument("[turn]", "number of a turn: only this turn", turnNumber)
     .option("--all", "every call of a long session, whose turns are closed otherwise", false)
     .option("--json", "print JSON", false)
     .option("--no-refresh", NO_REFRESH)

@@ -6,7 +6,10 @@ import { GROUPS } from "./groups.ts";
 import type { CommandSetup } from "./setup.ts";
 
 /** Adds the remaining commands: conversion, wrappers, the local stack, settings, the hook and the demo. */
-export function addToolCommands(program: Command, { context, done, hookSource, packageRoot }: CommandSetup): void {
+export function addToolCommands(
+  program: Command,
+  { context, done, hookSource, packageRoot, interruption }: CommandSetup,
+): void {
   program
     .command("convert")
     .helpGroup(GROUPS.maintain)
@@ -87,7 +90,10 @@ export function addToolCommands(program: Command, { context, done, hookSource, p
   program
     .command("demo")
     .helpGroup(GROUPS.setUp)
-    .description("replay recorded sessions through the real hook, drain and exporter, and show what arrived")
+    .description("replay recorded sessions and check every figure; in a terminal, then show two made-up weeks")
     .option("--keep", "keep the demo's home directory and print its path", false)
-    .action(async (options) => done((await import("../read-and-repair.ts")).demo(options, context, packageRoot)));
+    .option("--no-open", "print figures of the made-up weeks, do not open a browser")
+    .action(async (options) =>
+      done((await import("../read-and-repair.ts")).demo({ ...options, packageRoot, interruption }, context)),
+    );
 }

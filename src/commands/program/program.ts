@@ -74,7 +74,10 @@ const OTHER_NAMES: ReadonlyMap<string, () => string> = new Map([
   ["usage", () => suggest("report")],
   ["cost", () => suggest("report")],
   ["daily", () => suggest("report")],
-  ["today", () => suggest("report today")],
+  ...["today", "yesterday", "week", "weekly", "month", "monthly", "project"].map(
+    (word) => [word, () => suggest(`report ${word}`)] as const,
+  ),
+  ...["last", "latest"].map((word) => [word, () => suggest("show")] as const),
   ["ls", () => suggest("sessions")],
   ["list", () => suggest("sessions")],
   ["web", () => suggest("view")],

@@ -45,6 +45,12 @@ export function agentWithPrefix(name: string, agents: readonly Named[]): string 
   return another === undefined ? only?.source : undefined;
 }
 
+/** The agent with this source, or the only one whose source or title begins so. */
+export const agentNamed = <T extends Named>(name: string, agents: readonly T[]): T | undefined => {
+  const source = agents.some((agent) => agent.source === name) ? name : agentWithPrefix(name, agents);
+  return agents.find((agent) => agent.source === source);
+};
+
 // --- internal ---
 
 type Named = Pick<Agent, "source" | "title" | "otherNames">;

@@ -2,7 +2,8 @@ import { readlinkSync, realpathSync } from "node:fs";
 import { UserError } from "../errors.ts";
 
 /**
- * An age (`7d`, `36h`, `12w`), a time (`2026-11-14`, `2026-11-14T09:00`, local without a zone), or the start of `today` or `yesterday`.
+ * An age (`7d`, `36h`, `12w`), a time (`2026-11-14`, `2026-11-14T09:00`, local without a zone), or the start of `today`, `yesterday`, this `week`
+ * (its Monday) or this `month`.
  *
  * @returns milliseconds since the epoch
  * @throws UserError when it is neither
@@ -11,15 +12,15 @@ export function timeOf(option: string, text: string, nowMs: number): number {
   const [, amount, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
   const unitMs = UNITS[unit ?? ""];
   if (amount !== undefined && unitMs !== undefined) return notTooEarly(option, text, nowMs - Number(amount) * unitMs);
-  const daysAgo = ["today", "yesterday"].indexOf(text);
-  if (daysAgo >= 0) return startOfDay(nowMs, -daysAgo);
+  const daysAgo = daysSince(nowMs).get(text);
+  if (daysAgo !== undefined) return startOfDay(nowMs, -daysAgo);
   const [, date = "", time] = /^(\d{4}-\d\d-\d\d)(T.*)?$/.exec(text) ?? [];
   // JavaScript reads a date without a time as UTC; here it is local like a date with time
   const ms = Date.parse(time === undefined ? `${date}T00:00` : text);
   if (isDate(date) && !Number.isNaN(ms)) return notTooEarly(option, text, ms);
   throw new UserError(
     "E_USAGE",
-    `${option} takes an age like 7d or 36h, or a time like 2026-11-14T09:00, not ${JSON.stringify(text)}`,
+    `${option} takes an age like 7d or 36h, a time like 2026-11-14T09:00, or today, yesterday, week, month; not ${JSON.stringify(text)}`,
   );
 }
 
@@ -68,6 +69,17 @@ export function timeZoneName({ zone, link }: Settings = { zone: process.env["TZ"
 }
 
 // --- internal ---
+
+/** Days since the start of the periods that have a word. */
+function daysSince(nowMs: number): ReadonlyMap<string, number> {
+  const now = new Date(nowMs);
+  return new Map([
+    ["today", 0],
+    ["yesterday", 1],
+    ["week", (now.getDay() + 6) % 7],
+    ["month", now.getDate() - 1],
+  ]);
+}
 
 /** The earliest time that is accepted: dates as text need years of four digits. */
 const FIRST_MS = Date.parse("1000-01-02T00:00Z");

@@ -2,9 +2,8 @@ import type { Attributes } from "#core/model/telemetry.ts";
 import { SELF_PREFIX } from "#core/telemetry/self.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
-import { preciseDollars } from "#kit/text/figures.ts";
 import { type Column, table } from "#kit/text/table.ts";
-import { printable, type Terminal } from "#kit/text/terminal.ts";
+import type { Terminal } from "#kit/text/terminal.ts";
 import { counterValues } from "#store/counters.ts";
 import { type Database, openDatabase } from "#store/database.ts";
 import type { ReceivedPoint } from "./otlp-json.ts";
@@ -23,30 +22,6 @@ export function withLatestPoints({ spans, points }: Received): Arrived {
     if (former === undefined || former.timeNs <= point.timeNs) latest.set(stream, point);
   }
   return { spans, points: [...latest.values()] };
-}
-
-/** The important metrics as lines of a table. */
-export function metricLines({ points }: Arrived, terminal: Terminal): Iterable<string> {
-  const rows = TABLE.flatMap(({ metric, by }) => {
-    const sums = new Map<string, number>();
-    for (const point of points) {
-      if (point.metric !== metric || point.kind !== "sum") continue;
-      const label = by.map((name) => printable(String(point.attributes[name] ?? "-"))).join(", ");
-      sums.set(label, (sums.get(label) ?? 0) + point.value);
-    }
-    const isCost = METRIC_SHAPES.get(metric)?.unit === "USD";
-    return [...sums].sort().map(([label, value], i) => ({
-      metric: i === 0 ? metric : "",
-      label,
-      value: isCost ? preciseDollars(value * 1e9) : grouped(value),
-    }));
-  });
-  const columns: readonly Column<(typeof rows)[number]>[] = [
-    { title: "metric", cell: (row) => row.metric, rank: 1 },
-    { title: "of", cell: (row) => row.label, rank: 2 },
-    { title: "value", cell: (row) => row.value, align: "right", rank: 3 },
-  ];
-  return table(columns, rows, terminal);
 }
 
 /** Whether what arrived equals what was sent. */
@@ -94,19 +69,6 @@ export function check(
 }
 
 // --- internal ---
-
-/** The metrics of the table, and the attributes by which they are split. */
-const TABLE: readonly { readonly metric: string; readonly by: readonly string[] }[] = [
-  { metric: "openhook.token.usage", by: [semconv.GEN_AI_REQUEST_MODEL, semconv.OPENHOOK_TOKEN_TYPE] },
-  { metric: "openhook.cost.usage", by: [semconv.GEN_AI_REQUEST_MODEL] },
-  { metric: "openhook.model.call.count", by: [semconv.GEN_AI_REQUEST_MODEL] },
-  { metric: "openhook.model.error.count", by: [semconv.ERROR_TYPE] },
-  { metric: "openhook.tool.call.count", by: [semconv.OPENHOOK_TOOL_STATUS] },
-  { metric: "openhook.code.lines", by: [semconv.OPENHOOK_LINE_CHANGE] },
-  { metric: "openhook.turn.count", by: [semconv.OPENHOOK_TURN_STATE] },
-  { metric: "openhook.subagent.count", by: [semconv.GEN_AI_AGENT_NAME] },
-  { metric: "openhook.session.count", by: [semconv.OPENHOOK_END_REASON] },
-];
 
 interface Kind {
   readonly type: string;

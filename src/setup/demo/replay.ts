@@ -71,23 +71,42 @@ export async function replay(
  * @throws UserError with the drain's message if it failed
  */
 export async function drainOnce(places: DemoPlaces, context: Context, env: Env): Promise<DemoDrain> {
-  const args = [context.programPath, "drain", "--json"];
-  const result = await run(context.nodePath, args, { ...demoEnv(context.env, places), ...env }, places.home, "");
-  if (result.code !== 0) {
-    throw new UserError("E_DEMO", `the drain failed: ${result.stderr.trim() || `it exited with ${result.code}`}`, 1);
-  }
-  return DemoDrain.parse(JSON.parse(result.stdout));
+  return DemoDrain.parse(JSON.parse(await runNode([context.programPath, "drain", "--json"], places, context, env)));
+}
+
+/**
+ * Runs Node in the demo's home and environment.
+ *
+ * @param args the script first
+ * @returns what it printed
+ * @throws UserError with its message if it failed
+ */
+export async function runNode(
+  args: readonly string[],
+  places: DemoPlaces,
+  context: Context,
+  env: Env = {},
+): Promise<string> {
+  const all = { ...demoEnv(context.env, places), ...env };
+  const { code, stdout, stderr } = await run(context.nodePath, args, all, places.home, "");
+  if (code === 0) return stdout;
+  const what = args.slice(1).find((arg) => !arg.includes("/")) ?? args[0];
+  throw new UserError("E_DEMO", `the demo's ${what} failed: ${stderr.trim() || `it exited with ${code}`}`, 1);
+}
+
+/** An environment without variables for programs like this one, which must not affect the demo. */
+export function withoutPrograms(env: Env): Env {
+  const recorded: ReadonlySet<string> = new Set(RECORDED_VARIABLES);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !OF_PROGRAMS.test(name) && !recorded.has(name)));
 }
 
 // --- internal ---
 
-/** Variables of the user's environment for programs like this one must not affect the demo. */
 const OF_PROGRAMS = /^(OTEL_|OPENHOOK_|XDG_|CLAUDE)/;
 
 function demoEnv(env: Env, { home, stateDir, configDir }: DemoPlaces): Env {
-  const recorded: ReadonlySet<string> = new Set(RECORDED_VARIABLES);
   return {
-    ...Object.fromEntries(Object.entries(env).filter(([name]) => !OF_PROGRAMS.test(name) && !recorded.has(name))),
+    ...withoutPrograms(env),
     HOME: home,
     USERPROFILE: home,
     APPDATA: configDir,

@@ -1,15 +1,14 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import type { Context } from "#config/context.ts";
-import { printLines } from "#kit/text/ascii.ts";
 import { plural } from "#kit/text/figures.ts";
 import { printable, terminalOf } from "#kit/text/terminal.ts";
-import { check, metricLines, withLatestPoints } from "./arrived.ts";
+import { check, withLatestPoints } from "./arrived.ts";
 import type { DemoFolders } from "./places.ts";
 import type { DemoReceiver } from "./receiver.ts";
 import { unpackRecordings } from "./recordings.ts";
 import { drainOnce, replay } from "./replay.ts";
-import { heading, introduction, nextSteps, sessionLines } from "./text.ts";
+import { introduction } from "./text.ts";
 
 /** The result of a demo. */
 export interface DemoResult {
@@ -22,7 +21,7 @@ export interface DemoResult {
 }
 
 /**
- * Prints an introduction, replays the recordings into the demo's home, drains them into the receiver and compares.
+ * Replays the recordings into the demo's home, drains them into the receiver and compares.
  *
  * @throws UserError when the program was not built, or the hook or a drain fails
  */
@@ -35,7 +34,6 @@ export async function runDemo(
   const terminal = terminalOf(context);
   const endMs = context.now() - ENDED_AGO_MS;
   const recordings = await unpackRecordings(join(packageRoot, "demo", "recordings"), places.home, endMs);
-  printLines(context, introduction(recordings, terminal));
 
   const tookMs = await replay(recordings, places, context, packageRoot);
   const endpoint = ownEndpoint(context.env);
@@ -56,19 +54,12 @@ export async function runDemo(
     exact: checked.exact,
     delivered: own === undefined || own.isAccepted,
     lines: [
-      `hook      ${plural(tookMs.length, "call")} of the program that agents start, median ${median(tookMs)} ms each`,
-      `drain     ${plural(drained.events, "event")} and their transcripts made ${plural(drained.spans, "span")}`,
-      `receiver  ${plural(arrived.spans.length, "span")} and ${plural(arrived.points.length, "metric stream")} arrived in ${requests}`,
-      ...drained.problems.map((problem) => `! ${printable(problem)}`),
-      ...recordings.flatMap((recording) => [...sessionLines(recording, arrived.spans, terminal)]),
-      "",
-      heading("metrics, as they arrived", terminal),
-      ...metricLines(arrived, terminal),
-      "",
-      heading("check", terminal),
+      ...introduction(recordings, terminal),
       ...checked.lines,
+      `${plural(tookMs.length, "hook call")}, median ${median(tookMs)} ms each; ${plural(arrived.spans.length, "span")} and ` +
+        `${plural(arrived.points.length, "metric stream")} arrived in ${requests}`,
+      ...drained.problems.map((problem) => `! ${printable(problem)}`),
       ...(own?.lines ?? []),
-      ...nextSteps(),
     ],
   };
 }
@@ -97,7 +88,6 @@ async function deliverToUser(endpoint: string, places: DemoFolders, context: Con
   });
   const isAccepted = report.problems.length === 0 && report.waiting === 0 && report.rejected === 0;
   const lines = [
-    "",
     isAccepted
       ? `${endpoint} accepted the same ${plural(report.sent, "span")} and the metrics, with deployment.environment.name = openhook-demo.`
       : `${endpoint} accepted only ${report.sent} of ${plural(report.spans, "span")}.`,

@@ -34,7 +34,9 @@ export interface Question {
  * @throws UserError for an unknown dimension, for two that cannot be combined, and for a wrong time
  */
 export function questionOf(words: readonly string[], options: QuestionOptions, nowMs: number): Question {
-  const dimensions = words.filter((word) => !PERIODS.has(word));
+  // A report by week is asked for more often than one of this week
+  const periods = words.filter((word) => PERIODS.has(word) && !(DIMENSIONS as readonly string[]).includes(word));
+  const dimensions = words.filter((word) => !periods.includes(word));
   const by: readonly Dimension[] = dimensions.length === 0 ? ["day"] : [...new Set(dimensions.map(dimensionOf))];
   const { agent, model, repository } = options;
   if (by.includes("tool") && (by.includes("model") || model !== undefined)) {
@@ -43,7 +45,7 @@ export function questionOf(words: readonly string[], options: QuestionOptions, n
       "model and tool cannot be combined, because agents do not report which model made a tool call",
     );
   }
-  const { sinceMs, untilMs } = rangeOf({ ...options, ...periodOf(words, options) }, by, nowMs);
+  const { sinceMs, untilMs } = rangeOf({ ...options, ...periodOf(periods, options) }, by, nowMs);
   const isScreen = !options.json && !options.csv;
   const limit = options.limit ?? (isScreen && by.some((one) => MANY.has(one)) ? DEFAULT_LIMIT : undefined);
   return {
@@ -77,6 +79,33 @@ export function rangeOf(
   const sinceMs = since === undefined ? defaultSince(by, lastMs) : sinceOf(since, nowMs);
   if (untilMs !== undefined && sinceMs > untilMs) throw new UserError("E_USAGE", "--since is later than --until");
   return { sinceMs, ...(untilMs !== undefined && { untilMs }) };
+}
+
+/**
+ * Beginning and end of the time of a list; without a bound as far as the store reaches.
+ *
+ * @param period `today`, `yesterday`, `week` or `month`
+ * @throws UserError for another word, for a wrong time, and for a period together with times
+ */
+export function timesOf(
+  period: string | undefined,
+  options: Pick<QuestionOptions, "since" | "until">,
+  nowMs: number,
+): Pick<UsageQuery, "sinceMs" | "untilMs"> {
+  if (period !== undefined && !PERIODS.has(period))
+    throw new UserError(
+      "E_USAGE",
+      `unknown period ${JSON.stringify(period)}; known are ${[...PERIODS.keys()].join(", ")}, and --since with --until`,
+    );
+  const { since, until } = {
+    since: options.since,
+    until: options.until,
+    ...periodOf(period === undefined ? [] : [period], options),
+  };
+  const sinceMs = since === undefined ? undefined : sinceOf(since, nowMs);
+  const untilMs = until === undefined ? undefined : timeOf("--until", until, nowMs);
+  if ((sinceMs ?? 0) > (untilMs ?? nowMs)) throw new UserError("E_USAGE", "--since is later than --until");
+  return { ...(sinceMs !== undefined && { sinceMs }), ...(untilMs !== undefined && { untilMs }) };
 }
 
 // --- internal ---
@@ -115,19 +144,18 @@ const INSTEAD: ReadonlyMap<string, () => string> = new Map([
 const PERIODS: ReadonlyMap<string, Pick<QuestionOptions, "since" | "until">> = new Map([
   ["today", { since: "today" }],
   ["yesterday", { since: "yesterday", until: "today" }],
+  ["week", { since: "week" }],
+  ["month", { since: "month" }],
 ]);
 
 function periodOf(
   words: readonly string[],
-  { since, until }: QuestionOptions,
+  { since, until }: Pick<QuestionOptions, "since" | "until">,
 ): Pick<QuestionOptions, "since" | "until"> {
   const [period, another] = words.flatMap((word) => PERIODS.get(word) ?? []);
   if (period === undefined) return {};
   if (another === undefined && since === undefined && until === undefined) return period;
-  throw new UserError(
-    "E_USAGE",
-    "a report is about one period: choose one of today, yesterday, and --since with --until",
-  );
+  throw new UserError("E_USAGE", "this is about one period: choose one of today, yesterday, and --since with --until");
 }
 
 const SHORT: ReadonlyMap<string, string> = new Map([

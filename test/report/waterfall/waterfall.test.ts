@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Attributes, SpanRecord } from "#core/model/telemetry.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { clip, flow, printable, terminalOf, widthOf, wrapped } from "#kit/text/terminal.ts";
+import type { ShownRows } from "#show/report/waterfall/fold.ts";
 import { callsOfSpans } from "#show/report/waterfall/row-sums.ts";
 import type { ShownSpan } from "#show/report/waterfall/tree.ts";
 import { waterfall } from "#show/report/waterfall/waterfall.ts";
@@ -377,4 +378,42 @@ describe("terminal", () => {
     expect(of({ isTTY: true }, { NO_COLOR: "" }).colour).toBe(true);
     expect(of({ isTTY: true }, { TERM: "dumb" }).colour).toBe(false);
   });
+});
+
+describe("a long session", () => {
+  const spans = [
+    span(1, "session", [0, 900]),
+    span(2, "turn", [0, 400], { parent: 1 }),
+    span(3, "tool_call", [10, 90], { parent: 2, name: "execute_tool Bash" }),
+    span(4, "subagent", [100, 300], { parent: 2, name: "invoke_agent explore" }),
+    span(5, "tool_call", [110, 290], { parent: 4, name: "execute_tool Read" }),
+    span(6, "turn", [500, 900], { parent: 1 }),
+    span(7, "tool_call", [510, 800], { parent: 6, name: "execute_tool Edit" }),
+  ];
+  const lines = new Map([[idOf(2), { subject: "turn", key: "p", timeMs: 0, text: "Why is it wrong?" } as const]]);
+  const drawn = (rowsShown: ShownRows, turnsBefore = 0) =>
+    [...waterfall(spans, [], { columns: 100, colour: false }, { rowsShown, lines, turnsBefore })].slice(1);
+  /** Without bars and figures. */
+  const names = (rows: readonly string[]) => rows.map((row) => row.split(/ {2,}(?=[━╺╸█▌▐])| +[━╺╸█▌▐]/)[0]?.trimEnd());
+
+  test("turns are closed, with what was asked and the number of rows inside", () => {
+    expect(names(drawn("turns"))).toEqual(["Session", "├─ Turn 1 (3) Why is it wrong?", "└─ Turn 2 (1)"]);
+  });
+
+  test("one turn is shown with everything in it, on a time axis of its own", () => {
+    expect(names(drawn({ turn: 1 }))).toEqual([
+      "Turn 1 Why is it wrong?",
+      "├─ Bash",
+      "└─ Subagent explore",
+      "   └─ Read",
+    ]);
+    expect(names(drawn({ turn: 5 }, 3))).toEqual(["Turn 5", "└─ Edit"]);
+    expect(drawn({ turn: 3 })).toEqual([]);
+    const [first = "", last = ""] = drawn({ turn: 2 });
+    expect(barOf(first)[0]).toBeLessThan(barOf(last)[1]);
+    // The second turn begins in the middle of the session, and here at the left
+    expect(barOf(first)[1] - barOf(first)[0]).toBeGreaterThan(40);
+  });
+
+  test("everything is shown if all is asked for", () => expect(drawn("all")).toHaveLength(spans.length));
 });

@@ -35,20 +35,15 @@ export function overviewLines(
   ];
 }
 
-// --- internal ---
-
-/** The most open sessions that are listed. */
-const MAX_RECENT = 20;
-const TITLE_WIDTH = 13;
-
 /** A line with a title in a column of its own, and the parts behind it. */
-function line(title: string, parts: readonly string[], terminal: Terminal): readonly string[] {
+export function line(title: string, parts: readonly string[], terminal: Terminal): readonly string[] {
   const [first = "", ...others] = parts;
   const head: readonly Piece[] = [{ text: title.padEnd(TITLE_WIDTH), style: "bold" }, { text: first }];
   return [...flow([head, ...others.map((text) => [{ text }])], terminal)];
 }
 
-function periodLines(
+/** What was used since a time, in one line. */
+export function periodLines(
   db: Database,
   agents: Agents,
   title: string,
@@ -58,6 +53,13 @@ function periodLines(
   const [row] = usage(db, { agents }, { by: [], sinceMs });
   return line(title, row === undefined ? ["no session"] : usageParts(row), terminal);
 }
+
+// --- internal ---
+
+/** The most open sessions that are listed. */
+const MAX_RECENT = 20;
+/** `Since 2026-11-21` and a gap. */
+const TITLE_WIDTH = 18;
 
 function usageParts({ sessions, calls, turns, sessionsWithoutUsage }: UsageRow): readonly string[] {
   const counts = [...(turns === undefined ? [] : [plural(turns.turns, "turn")]), plural(sessions, "session")];

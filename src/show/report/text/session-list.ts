@@ -82,7 +82,7 @@ function columnsFor(
     {
       title: "title",
       rank: 8,
-      shrinkTo: 36,
+      shrinkTo: isNarrow ? 44 : 36,
       atLeast: 14,
       cell: ({ title }) => (title === undefined ? "" : clip(shortTitle(title), MAX_TITLE)),
     },

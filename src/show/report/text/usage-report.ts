@@ -18,7 +18,9 @@ export function* usageReportLines(question: Question, report: UsageReport, termi
     ...(report.agents === undefined ? [] : [{ by: ["agent"] as const, rows: report.agents }]),
     ...(report.models === undefined ? [] : [{ by: ["model"] as const, rows: report.models }]),
   ];
-  yield* flow([[{ text: titleOf(question), style: "bold" }]], terminal);
+  const shared = sharedKeys(keyTexts(by, report.rows, terminal));
+  const sharedParts = shared.map(([i, value]) => [{ text: `${by[i]} ${value}` }]);
+  yield* flow([[{ text: titleOf(question), style: "bold" }], ...sharedParts], terminal);
   // A total of one row would repeat that row
   const isWhole = report.rows.length === 1 && report.leftOut === 0;
   yield* usageTable(by, report.rows, isWhole ? undefined : report.total, terminal);
@@ -38,9 +40,18 @@ export function* usageReportLines(question: Question, report: UsageReport, termi
 
 // --- internal ---
 
+/** The columns in which all rows have the same value, with the value. The last that is left stays. */
+function sharedKeys(rows: readonly (readonly string[])[]): readonly (readonly [index: number, value: string])[] {
+  const [first = [], ...others] = rows;
+  const shared = first
+    .map((value, i) => [i, value] as const)
+    .filter(([i, value]) => others.every((row) => row[i] === value));
+  return others.length === 0 || shared.length === first.length ? [] : shared;
+}
+
 /**
  * Rows as a table with one bar each, never wider than the terminal. Bars show cost; tokens where most of the cost is
- * unknown; calls for tools.
+ * unknown; calls for tools. The longest has a colour of its own. A key that all rows share has no column.
  *
  * @param total shown below the others
  */
@@ -52,9 +63,13 @@ export function* usageTable(
 ): Generator<string> {
   const keys = keyTexts(by, rows, terminal);
   const lines = withGaps(rows.map((row, i): UsageLine => ({ row, keys: keys[i] ?? [], isTotal: false })));
-  if (total !== undefined) lines.push({ row: withFiguresOf(by, total), keys: ["total"], isTotal: true });
+  const hidden = new Set(sharedKeys(keys).map(([i]) => i));
+  const firstShown = by.findIndex((_, i) => !hidden.has(i));
+  const totalKeys = by.map((_, i) => (i === firstShown ? "total" : ""));
+  if (total !== undefined) lines.push({ row: withFiguresOf(by, total), keys: totalKeys, isTotal: true });
   const measure = measureOf(by, total === undefined ? rows : [total]);
-  const columns = [...keyColumns(by, keys), ...figureColumns(by, measure, sumOfFailures(rows.map(failuresOf)))];
+  const own = keyColumns(by, keys).filter((_, i) => !hidden.has(i));
+  const columns = [...own, ...figureColumns(by, measure, sumOfFailures(rows.map(failuresOf)))];
   const scale = maxOf(
     rows.map((row) => MEASURES[measure](row) ?? 0),
     0,
@@ -68,7 +83,7 @@ export function* usageTable(
     // Padded, so that the table has the same width with every filter
     cell: ({ row, isTotal }) =>
       isTotal || scale === 0 ? "" : bar((MEASURES[measure](row) ?? 0) / scale, width).padEnd(width),
-    style: () => "cyan",
+    style: ({ row }) => (rows.length > 1 && MEASURES[measure](row) === scale ? "yellow" : "cyan"),
   };
   let index = -1;
   for (const line of table([...columns.slice(0, at), bars, ...columns.slice(at)], lines, terminal)) {

@@ -68,7 +68,7 @@ const START = "0 s";
 const NO_BAR_BELOW = 60;
 const MIN_BAR = 10;
 /** Bars get at least this share of what the figures leave; names are clipped for it. */
-const MIN_BAR_SHARE = 0.25;
+const MIN_BAR_SHARE = 1 / 3;
 const MAX_BAR = 100;
 /** A figure is shown from this many terminal columns on. */
 const FIGURES_FROM = { cost: 32, tokens: 44, duration: 20 } as const satisfies Record<FigureKey, number>;

@@ -27,7 +27,7 @@ export interface Row {
 /**
  * The texts of a span's line. Figures that are unknown are `?`, those that do not apply are empty.
  *
- * @param inside number of rows that are hidden in it
+ * @param inside number of rows that are hidden in it, shown in brackets
  * @param turn number of a prompted turn, from 1; 0 for everything else
  * @param figures of the span and everything inside it
  * @param about what was asked or done, from the agent's own file
@@ -54,8 +54,8 @@ export function toRow(
   return {
     guide,
     mark,
-    name: printable(spanName(record, turn, about !== undefined)),
-    detail: printable([...details(record, open), ...(inside > 0 ? [`${exact(inside)} inside`] : [])].join(", ")),
+    name: printable(spanName(record, turn, about !== undefined)) + (inside > 0 ? ` (${exact(inside)})` : ""),
+    detail: printable(details(record, open).join(", ")),
     about: printable(about ?? ""),
     style,
     isContainer,

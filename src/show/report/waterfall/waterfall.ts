@@ -46,12 +46,16 @@ export function* waterfall(
     const turn = spanKindOf(shown.record) === "turn" && isPrompted(shown.record) ? ++turns : 0;
     return { ...node, span: { shown, isSession, turn } };
   });
-  const visible = [...shownRows(placed, rowsShown)].flatMap(([index, inside]) => {
+  const rowsInside = shownRows(placed, rowsShown);
+  // A turn alone is drawn as a root
+  const [first = 0] = rowsInside.keys();
+  const cut = typeof rowsShown === "object" ? (guides[first]?.length ?? 0) : 0;
+  const visible = [...rowsInside].flatMap(([index, inside]) => {
     const [node, own] = [placed[index], figures[index]];
     if (node === undefined || own === undefined) return [];
     const { shown, turn } = node.span;
     const about = lines.get(shown.record.spanId)?.text;
-    return [{ shown, row: toRow({ ...shown, inside }, guides[index] ?? "", turn, own, about) }];
+    return [{ shown, row: toRow({ ...shown, inside }, (guides[index] ?? "").slice(cut), turn, own, about) }];
   });
   if (visible.length === 0) return;
   const rows = visible.map(({ row }) => row);

@@ -2,13 +2,15 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Writes a synthetic session of Claude Code in its transcript format, with subagents two levels deep and failures, and
+ * Writes a made-up session of Claude Code in its transcript format, with subagents two levels deep and failures, and
  * the one hook call that ends it: the program does the rest.
  *
  * @param {string} home
  * @param {{ spans: number, sessionId?: string, cwd?: string, startMs?: number, stepMs?: number, seed?: number,
- *   branch?: string, prompt?: string }} options `spans`: about how many
- * @returns {{ sessionId: string, hook: string, transcript: string }} `hook`: the payload of its SessionEnd
+ *   branch?: string, prompt?: string, more?: readonly string[],
+ *   commands?: readonly { command: string, output: (timeMs: number) => string }[] }} options `spans`: about how many;
+ *   `more`: prompts after the first, in turn; `commands`: run at the end
+ * @returns {{ sessionId: string, hook: string, transcript: string, endMs: number }} `hook`: the payload of its SessionEnd
  */
 export function writeLongSession(
   home,
@@ -21,6 +23,8 @@ export function writeLongSession(
     seed = 42,
     branch = "main",
     prompt = "next, please",
+    more = [prompt],
+    commands = [],
   },
 ) {
   const folder = join(home, ".claude", "projects", cwd.replaceAll(/[/.]/g, "-"));
@@ -56,6 +60,20 @@ export function writeLongSession(
     return { lines, put };
   };
 
+  const answer = (model, stopReason) => ({
+    id: next("msg_"),
+    type: "message",
+    role: "assistant",
+    model,
+    stop_reason: stopReason,
+    usage: {
+      input_tokens: 20 + Math.floor(random() * 900),
+      cache_creation_input_tokens: Math.floor(random() * 6000),
+      cache_read_input_tokens: 12_000 + Math.floor(random() * 90_000),
+      output_tokens: 40 + Math.floor(random() * 1800),
+    },
+  });
+
   const work = ({ put }, model, depth, promptId, most) => {
     for (let step = 0; step < most && left > 0; step++) {
       const isLast = step === most - 1 || left < 3;
@@ -65,19 +83,7 @@ export function writeLongSession(
         ...(depth < 2 && random() < 0.03 ? { name: "Agent", input: {} } : pick(random, TOOLS)),
       }));
       left -= 1 + calls.length;
-      const message = {
-        id: next("msg_"),
-        type: "message",
-        role: "assistant",
-        model,
-        stop_reason: calls.length > 0 ? "tool_use" : "end_turn",
-        usage: {
-          input_tokens: 20 + Math.floor(random() * 900),
-          cache_creation_input_tokens: Math.floor(random() * 6000),
-          cache_read_input_tokens: 12_000 + Math.floor(random() * 90_000),
-          output_tokens: 40 + Math.floor(random() * 1800),
-        },
-      };
+      const message = answer(model, calls.length > 0 ? "tool_use" : "end_turn");
       const blocks = [{ type: "text", text: "ok" }, ...calls.map((call) => ({ type: "tool_use", ...call }))];
       const requestId = next("req_");
       for (const block of blocks) put({ type: "assistant", requestId, message: { ...message, content: [block] } });
@@ -108,6 +114,7 @@ export function writeLongSession(
   };
 
   const main = thread(undefined, undefined);
+  let turns = 0;
   while (left > 0) {
     const promptId = next("prompt-");
     left--;
@@ -118,9 +125,25 @@ export function writeLongSession(
       promptId,
       origin: { kind: "human" },
       promptSource: "typed",
-      message: { role: "user", content: prompt },
+      message: { role: "user", content: turns === 0 ? prompt : more[(turns - 1) % more.length] },
     });
+    turns++;
     work(main, MODEL, 0, promptId, 4 + Math.floor(random() * 30));
+  }
+  for (const { command, output } of commands) {
+    const call = { type: "tool_use", id: next("toolu_"), name: "Bash", input: { command } };
+    main.put({
+      type: "assistant",
+      requestId: next("req_"),
+      message: { ...answer(MODEL, "tool_use"), content: [call] },
+    });
+    const stdout = output(atMs);
+    const result = { tool_use_id: call.id, type: "tool_result", content: stdout, is_error: false };
+    main.put({
+      type: "user",
+      message: { role: "user", content: [result] },
+      toolUseResult: { stdout, stderr: "", interrupted: false },
+    });
   }
   const transcript = join(folder, `${sessionId}.jsonl`);
   writeFileSync(transcript, main.lines.map((line) => `${line}\n`).join(""));
