@@ -228,7 +228,9 @@ if (!hasStack) test.skip("not covered here: dashboards and rules against a real 
 
 // --- internal ---
 
-const isChange = ({ panel }: PanelQuery): boolean => panel.title?.endsWith(", change") === true;
+/** Needs a period before this one. */
+const isChange = ({ panel, text }: PanelQuery): boolean =>
+  panel.title?.endsWith(", change") === true || text.includes("@ start() offset");
 
 const someOf = ({ machines }: Team) => machines.filter((_, index) => index % 9 === 0 || index % 11 === 0);
 
