@@ -12,6 +12,7 @@ import type { ViewDeps } from "#show/view/deps.ts";
 import { truncateContent } from "#store/capture/content.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import type { StoredSession } from "#store/sessions.ts";
+import { showsContent } from "./titles.ts";
 
 export interface ContentDeps {
   readonly agents: readonly Agent[];
@@ -75,7 +76,7 @@ export async function sourceOf(
   { places }: Context,
 ): Promise<Source | undefined> {
   const { config } = loaded;
-  if (config.display.content === "off" || session.capture === "none") return undefined;
+  if (!showsContent(config) || session.capture === "none") return undefined;
   const reader = (await cardOf({ agents }, session.source)?.transcript?.())?.default;
   if (reader === undefined) return undefined;
   const roots = rootsWithMoved({ places, loaded }, reader, moved.get(session.source) ?? []);

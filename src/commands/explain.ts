@@ -46,7 +46,8 @@ export async function explain(session: string | undefined, options: ExplainOptio
   );
   // Read while the store is closed; a JSON document has no content
   const deps = { agents, loaded, moved: found?.moved ?? new Map() };
-  const lines = found === undefined || options.json ? [] : await linesOf(found.stored, deps, context);
+  const isRead = options.titles === true && !options.json;
+  const lines = found !== undefined && isRead ? await linesOf(found.stored, deps, context) : [];
   const explanation =
     found &&
     withOpenStore(context, (db) => {

@@ -101,7 +101,7 @@ async function foundInFiles(
       progress.line(index / sessions.length, `searching ${index} of ${sessions.length} sessions`);
       const source = await sourceOf(session, deps, context);
       const line = source && (await foundIn(source.reader, session, text, { ...source.query, hasTime }));
-      if (source !== undefined && line !== undefined) lines.set(session.id, source.query.redact(line));
+      if (line !== undefined) lines.set(session.id, line);
     }
   } finally {
     progress.clear();

@@ -78,7 +78,8 @@ export async function show(session: string | undefined, options: ShowOptions, co
   }
   // Prompts and calls are read from the agent's files, which takes a moment; the store stays closed meanwhile
   const [titled = found] = await withPrompts([found], { agents, loaded, movedRoots: () => found.moved }, context);
-  const lines = await linesOf(found.stored, { agents, loaded, moved: found.moved }, context);
+  const isRead = options.titles === true;
+  const lines = isRead ? await linesOf(found.stored, { agents, loaded, moved: found.moved }, context) : [];
   const heading = titled.title === undefined ? "" : titleText(titled.title);
   const idle = { nowMs: context.now(), idleTimeoutMs: loaded.config.session.idleTimeoutMs };
   withOpenStore(context, (db) => {

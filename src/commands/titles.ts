@@ -14,7 +14,11 @@ export interface TitlesOption {
 }
 
 export const showsTitles = ({ titles }: TitlesOption, { config }: LoadedConfig): boolean =>
-  titles === true && config.display.titles && config.display.content === "on";
+  titles === true && config.display.titles && showsContent(config);
+
+/** Whether prompts and calls may be read from the agents' files, for a person to see. */
+export const showsContent = ({ display, capture }: LoadedConfig["config"]): boolean =>
+  display.content === "on" && capture !== "none";
 
 /**
  * Adds first prompt lines to titles, as far as the agents' files can be read with 200 ms of processor time and within a second; other

@@ -53,7 +53,14 @@ async function expectLines({
   );
   const written = WRITTEN[of.source]?.(of);
   const query = { home, roots, hasTime: () => true };
-  const prompts = promptsOf(of).map((prompt) => prompt.trim().split("\n")[0]?.trim());
+  // OpenCode's command line puts its argument between quotation marks
+  const prompts = promptsOf(of).map((prompt) =>
+    prompt
+      .trim()
+      .split("\n")[0]
+      ?.trim()
+      .replace(/^"(.*)"$/, "$1"),
+  );
   for (const view of views ?? []) {
     const lines = await contentLines(reader, view.stored, { ...query, redact: (text) => text });
     const bySpan = linesOfSpans(view, lines);
@@ -61,7 +68,9 @@ async function expectLines({
       const given = written?.calls.get(tool.callId)?.given;
       const spanId = spanIdOf(view.facts, "tool_call", tool.callId);
       if (given === undefined || JSON.stringify(given) === "{}") continue;
-      expect(allTexts(given), tool.callId).toContain(bySpan.get(spanId)?.text);
+      const texts = allTexts(given);
+      if (texts.length === 0) expect(bySpan.get(spanId)?.text, tool.callId).toBe(undefined);
+      else expect(texts, tool.callId).toContain(bySpan.get(spanId)?.text);
       const wanted = partOfSpan(view, bySpan, spanId);
       const shown = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
       const content = wanted && (await contentOfPart(reader, view.stored, wanted, { ...query, shown }));
@@ -80,15 +89,16 @@ async function expectLines({
 function allTexts(given: unknown): readonly string[] {
   const texts: string[] = [];
   const walk = (value: unknown): void => {
-    if (typeof value === "string")
-      texts.push(
-        (value.split("\n").find((line) => line.trim() !== "") ?? "").replace(/\s+/g, " ").trim().slice(0, 200),
-      );
-    else if (Array.isArray(value)) {
-      texts.push(value.join(" ").slice(0, 200));
+    if (typeof value === "string") {
+      const line = value.split("\n").find((text) => text.trim() !== "");
+      if (line !== undefined) texts.push(line.replace(/\s+/g, " ").trim().slice(0, 200));
+      texts.push([...value.matchAll(/^\*\*\* \w+ File: (.+)$/gm)].map(([, path]) => path).join(", "));
+    } else if (Array.isArray(value)) {
+      texts.push(value.filter((item) => typeof item === "string").join(" "));
+      texts.push(value.flatMap((item) => allTexts(item)[0] ?? []).join(", "));
       value.forEach(walk);
     } else if (typeof value === "object" && value !== null) Object.values(value).forEach(walk);
   };
   walk(given);
-  return texts;
+  return texts.filter((text) => text !== "").map((text) => text.slice(0, 200));
 }

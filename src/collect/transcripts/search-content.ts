@@ -1,14 +1,15 @@
 import { open } from "node:fs/promises";
-import type { Content } from "#core/model/content.ts";
+import type { ContentPart } from "#core/model/content.ts";
 import type { TranscriptReader } from "#core/model/transcript-reader.ts";
 import { callLine, firstLine } from "#core/rules/one-line.ts";
+import { redactedContent } from "#store/capture/content.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { type ContentQuery, contentOfSession } from "./session-content.ts";
 import { filesOfSession } from "./session-files.ts";
 
 /**
  * The first prompt, call or answer of a session that contains a text, as one line; case-insensitive. Only for display: the caller must
- * neither store nor send it, and must take secrets out.
+ * neither store nor send it. Secrets are neither shown nor found.
  *
  * Most files do not contain the text at all, and looking at their bytes takes a tenth of the time that reading their records takes.
  *
@@ -18,12 +19,13 @@ export async function foundIn(
   reader: TranscriptReader,
   session: StoredSession,
   text: string,
-  query: ContentQuery,
+  { redact, ...query }: ContentQuery & { readonly redact: (text: string) => string },
 ): Promise<string | undefined> {
   const searched = text.toLowerCase();
   if (!(await mayContain(reader, session, searched, query))) return undefined;
   for await (const { content } of contentOfSession(reader, session, query)) {
-    const line = lineWith(content, searched);
+    if (content.part === "result" || !textOf(content.value).toLowerCase().includes(searched)) continue;
+    const line = lineWith(content.part, redactedContent(content.value, redact), searched);
     if (line !== undefined) return line;
   }
   return undefined;
@@ -31,9 +33,10 @@ export async function foundIn(
 
 // --- internal ---
 
-function lineWith({ part, value }: Content, searched: string): string | undefined {
-  if (part === "result") return undefined;
-  const text = typeof value === "string" ? value : JSON.stringify(value);
+const textOf = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+
+function lineWith(part: ContentPart, value: unknown, searched: string): string | undefined {
+  const text = textOf(value);
   const at = text.toLowerCase().indexOf(searched);
   if (at < 0) return undefined;
   const summary = part === "arguments" ? callLine(value) : firstLine(value);

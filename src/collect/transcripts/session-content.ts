@@ -11,6 +11,7 @@ import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import type { TranscriptReader } from "#core/model/transcript-reader.ts";
 import { responseContentKey } from "#core/rules/keys.ts";
 import { callLine, firstLine } from "#core/rules/one-line.ts";
+import { redactedContent } from "#store/capture/content.ts";
 import { limitContent, limitEntries } from "#store/capture/limit-fields.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { filesOfSession } from "./session-files.ts";
@@ -69,8 +70,9 @@ export async function contentLines(
 ): Promise<readonly ContentLine[]> {
   const lines: ContentLine[] = [];
   for await (const { owner, content } of contentOfSession(reader, session, query)) {
-    const text = lineOf(content);
-    if (text !== undefined) lines.push(...placed(owner, redact(text)));
+    if (!HAS_LINE.has(content.part)) continue;
+    const text = lineOf(content.part, redactedContent(content.value, redact));
+    if (text !== undefined) lines.push(...placed(owner, text));
   }
   return lines;
 }
@@ -128,10 +130,10 @@ function answerText(value: unknown): string | undefined {
   return typeof value.content === "string" ? value.content : undefined;
 }
 
-function lineOf({ part, value }: Content): string | undefined {
-  if (part === "prompt") return firstLine(value);
-  return part === "arguments" ? callLine(value) : undefined;
-}
+const HAS_LINE: ReadonlySet<ContentPart> = new Set(["prompt", "arguments"]);
+
+const lineOf = (part: ContentPart, value: unknown): string | undefined =>
+  part === "arguments" ? callLine(value) : firstLine(value);
 
 function placed(owner: ContentOwner, text: string): readonly ContentLine[] {
   const { timeMs, agentId } = owner;

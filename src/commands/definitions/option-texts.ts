@@ -1,3 +1,3 @@
 /** Descriptions of options that several commands have. */
 export const NO_REFRESH = "show only what is stored, without importing what is new";
-export const NO_TITLES = "no titles: do not read first prompt lines from the agents' files";
+export const NO_TITLES = "show no titles, prompts or commands: do not read the agents' files for them";

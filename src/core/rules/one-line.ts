@@ -22,7 +22,7 @@ export function firstLine(value: unknown): string | undefined {
  */
 export function callLine(given: unknown): string | undefined {
   const value = parsedObject(given);
-  if (Array.isArray(value)) return firstLine(commandText(value));
+  if (Array.isArray(value)) return listLine(value);
   if (typeof value !== "object" || value === null) return patchedFiles(value) ?? firstLine(value);
   const members = new Map(Object.entries(value));
   for (const name of MEMBERS) {
@@ -34,7 +34,7 @@ export function callLine(given: unknown): string | undefined {
     if (line !== undefined) return line;
   }
   // Some agents wrap the arguments once more
-  const inner = [...members.values()].find((one) => typeof one === "object" && one !== null && !Array.isArray(one));
+  const inner = [...members.values()].find((one) => typeof one === "object" && one !== null);
   return inner === undefined ? undefined : callLine(inner);
 }
 
@@ -64,17 +64,22 @@ const MEMBERS = [
   ...["description", "title", "task", "prompt", "message", "question"],
 ] as const;
 
+/** A command in words, or several things that the call worked on. */
+function listLine(values: readonly unknown[]): string | undefined {
+  if (values.every((value) => typeof value === "string")) return firstLine(commandText(values));
+  return firstLine(values.flatMap((value) => callLine(value) ?? []).join(", "));
+}
+
 function memberLine(value: unknown): string | undefined {
-  if (Array.isArray(value)) return firstLine(commandText(value));
+  if (Array.isArray(value)) return listLine(value);
   return typeof value === "string" ? firstLine(value) : undefined;
 }
 
 /** `["bash", "-lc", "npm test"]` is the command `npm test`; other lists are joined. */
-function commandText(words: readonly unknown[]): string {
-  const texts = words.filter((word) => typeof word === "string");
-  const [shell = "", option = "", script] = texts;
-  const isScript = texts.length === 3 && script !== undefined && /(?:^|[\\/])(?:\w*sh|cmd)(?:\.exe)?$/.test(shell);
-  return isScript && /^[-/]\w*c$/i.test(option) ? script : texts.join(" ");
+function commandText(words: readonly string[]): string {
+  const [shell = "", option = "", script] = words;
+  const isScript = words.length === 3 && script !== undefined && /(?:^|[\\/])(?:\w*sh|cmd)(?:\.exe)?$/.test(shell);
+  return isScript && /^[-/]\w*c$/i.test(option) ? script : words.join(" ");
 }
 
 /** The files of a patch, which is a text without anything else that says what it did. */

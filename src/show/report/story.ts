@@ -56,12 +56,15 @@ export function promptsOfTurns(
  * @returns `undefined` for spans without content, and for prompts and calls that are not in the files
  */
 export function partOfSpan(
-  { facts, turnList, calls }: Pick<SessionView, "facts" | "turnList" | "calls">,
+  { facts, turnList, toolCalls, calls }: Pick<SessionView, "facts" | "turnList" | "toolCalls" | "calls">,
   lines: SpanLines,
   spanId: string,
 ): WantedContent | undefined {
   const line = lines.get(spanId);
   if (line?.subject === "tool_call") return { subject: "tool_call", key: line.key };
+  const tool = toolCalls.find(({ tool: { callId } }) => spanIdOf(facts, "tool_call", callId) === spanId);
+  // Arguments without text have no line
+  if (tool !== undefined) return { subject: "tool_call", key: tool.tool.callId };
   const turn = turnList.find(({ key }) => spanIdOf(facts, "turn", key) === spanId);
   if (turn !== undefined)
     return { subject: "turn", key: line?.key ?? turn.key, startMs: turn.startMs, endMs: turn.endMs };

@@ -36,6 +36,21 @@ export function truncateContent(
   }
 }
 
+/**
+ * A piece of content without secrets, for a person to see.
+ *
+ * @returns text, or the JSON value; `undefined` for values without JSON
+ */
+export function redactedContent(value: unknown, redact: (text: string) => string): unknown {
+  if (typeof value === "string") return redact(value);
+  try {
+    return JSON.parse(redactedJson(JSON.stringify(value), { redact }));
+  } catch {
+    // No JSON, or nested too deeply for the stack
+    return undefined;
+  }
+}
+
 /** Content → store, if the level keeps content. Call it after its facts are stored, in the same transaction. */
 export function storeContent(
   drain: CaptureContext,
@@ -63,10 +78,10 @@ export function storeContent(
 
 // --- internal ---
 
-const redacted = (text: string, { redact }: Limits): string => redact?.(text) ?? text;
+const redacted = (text: string, { redact }: Pick<Limits, "redact">): string => redact?.(text) ?? text;
 
 /** Redacts every text by itself, then the JSON as a whole: some secrets are recognised only by the member's name. */
-function redactedJson(json: string, limits: Limits): string {
+function redactedJson(json: string, limits: Pick<Limits, "redact">): string {
   if (limits.redact === undefined) return json;
   const parts = JSON.stringify(mapTexts(JSON.parse(json), (text) => redacted(text, limits)));
   const whole = redacted(parts, limits);
