@@ -60,7 +60,7 @@ const live = await importBundled({
 });
 
 const agents = (await Promise.all((await program.allAgents()).map(agentOf))).sort(byTitle);
-await put("README.md", agents.map(({ line }) => line).join("\n"));
+await put("README.md", agentsInBrief());
 await put(
   "docs/agents.md",
   `${table(
@@ -119,11 +119,26 @@ async function agentOf({ source, title, emits, tokens, capabilities, installer, 
     await dateOf(source),
     `${IDS[sessionIds]}, ${IDS[callIds]}`,
   ];
-  const seen = recorded ? ["recorded", versions].filter(Boolean).join(", ") : "from documentation";
   const has = (type) => emits.includes(type);
   const level = !has("session.end") ? "–" : ENVELOPE_TYPES.every((type) => type === "file.write" || has(type)) ? 2 : 1;
   const openhook = [cells[0], ...ENVELOPE_TYPES.map((type) => (has(type) ? "yes" : "–")), String(level)];
-  return { source, title, basis, openhook, line: `- ${hasPage ? `[${title}](${page})` : title}: ${seen}`, cells };
+  return { source, title, basis, openhook, cells };
+}
+
+/** Which agents, by how well they are known. */
+function agentsInBrief() {
+  const titles = (isWanted) =>
+    agents
+      .filter(isWanted)
+      .map(({ title }) => title)
+      .join(", ");
+  const isAny = ({ title }) => title.startsWith("Any ") || title.startsWith("Wrapped ");
+  return [
+    `| recorded from the real program | ${titles((one) => one.basis === "recorded" && !isAny(one))} |`,
+    "| --- | --- |",
+    `| from the vendor's documentation | ${titles((one) => one.basis !== "recorded" && !isAny(one))} |`,
+    `| anything else | ${titles(isAny)} |`,
+  ].join("\n");
 }
 
 /** How many scenarios `npm run test:live` runs with the real program. */

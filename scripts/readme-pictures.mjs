@@ -67,7 +67,7 @@ async function picturesOfTwoWeeks() {
   await inBoth("view-session", TALL, (name, look) =>
     pictureOf(machine, name, address, ".findings li", look, (page) => page.locator(".row.turn .twist").first().click()),
   );
-  await pictureOf(machine, "view-changes.png", "#/changes", ".changes");
+  await inBoth("view-changes", WINDOW, (name, look) => pictureOf(machine, name, "#/changes", ".changes", look));
   await pictureOf(machine, "view-phone.png", "#/home?range=7", ".running li + li a", PHONE);
 }
 

@@ -1,7 +1,7 @@
 import type { Dashboard } from "@grafana/grafana-foundation-sdk/dashboard";
 import { coverage } from "./coverage.ts";
 import { dashboardOf, type Panels, withRows } from "./dashboard.ts";
-import { UID } from "./links.ts";
+import { onlyThis, put, toSessions, UID } from "./links.ts";
 import { orZero } from "./measures.ts";
 import { bars, lines, stat, table, UNIT } from "./panels.ts";
 import { exact, exactSum, IDLE, LABEL, type LabelKey, quantile, ratio, sumBy } from "./promql.ts";
@@ -19,7 +19,13 @@ export const collectorHealth = (): Dashboard =>
       description: "openhook-otel's own metrics from every machine: queue, quarantine, unknown names, silent machines.",
       from: "now-24h",
       refresh: "5m",
-      variables: [variable.datasource(), variable.tempo(), variable.selfEnvironment(), variable.machine()],
+      variables: [
+        variable.datasource(),
+        variable.tempo(),
+        variable.window(),
+        variable.selfEnvironment(),
+        variable.machine(),
+      ],
     }),
     {
       Problems: problems(),
@@ -170,6 +176,7 @@ const machines = (): Panels => [
       },
     ],
     sortBy: "Silent for",
+    links: [onlyThis("Only this machine", "health", { machine: put("__data.fields.Machine") })],
   }),
 ];
 
@@ -292,6 +299,7 @@ const payloads = (): Panels => [
         unit: UNIT.count,
       },
     ],
+    links: [toSessions("Sessions of this agent", { agent: put("__data.fields.Agent") })],
   }),
   table({
     title: "Unknown names by agent version",
@@ -312,6 +320,7 @@ const payloads = (): Panels => [
         unit: UNIT.count,
       },
     ],
+    links: [toSessions("Sessions of this agent", { agent: put("__data.fields.Agent") })],
   }),
   table({
     title: "Events and transcript lines",
@@ -338,6 +347,7 @@ const payloads = (): Panels => [
       },
       { name: "Unknown names", expr: exactSum(of.self("drift.count"), ["source"]), unit: UNIT.count, noValue: "0" },
     ],
+    links: [toSessions("Sessions of this agent", { agent: put("__data.fields.Agent") })],
   }),
 ];
 

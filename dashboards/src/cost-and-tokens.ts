@@ -1,6 +1,7 @@
 import type { Dashboard } from "@grafana/grafana-foundation-sdk/dashboard";
 import { dashboardOf, type Panels, withRows } from "./dashboard.ts";
-import { put, toSessions, UID } from "./links.ts";
+import { labelOf, onlyThis, put, toDashboard, toSessions, UID } from "./links.ts";
+import { marks } from "./marks.ts";
 import { measure, orZero } from "./measures.ts";
 import { bars, ranking, stat, table, UNIT } from "./panels.ts";
 import { exactSum, LABEL, type LabelKey, NO_MODEL, NO_REPOSITORY, named, ratio } from "./promql.ts";
@@ -17,6 +18,7 @@ export const costAndTokens = (): Dashboard =>
       description:
         "Cost at list price and tokens by repository, branch, model and agent; budget; subagents' share; calls without a known price.",
       refresh: "15m",
+      marks: marks(),
       variables: [
         variable.datasource(),
         variable.tempo(),
@@ -24,6 +26,7 @@ export const costAndTokens = (): Dashboard =>
         variable.environment(),
         variable.repository(),
         variable.model(),
+        variable.window(),
         variable.series(),
       ],
     }),
@@ -47,6 +50,7 @@ const inRange = (): Panels => [
     width: 4,
     noValue: "unknown",
     expr: exactSum(of.cost()),
+    links: SESSIONS,
   }),
   stat({
     title: "Calls with a known price",
@@ -60,6 +64,7 @@ const inRange = (): Panels => [
       ["green", 1],
     ],
     expr: pricedShare([]),
+    links: SESSIONS,
   }),
   stat({
     title: "Cost per session",
@@ -70,6 +75,7 @@ const inRange = (): Panels => [
     width: 4,
     noValue: "unknown",
     expr: ratio(exactSum(of.cost()), exactSum(of.sessions())),
+    links: SESSIONS,
   }),
   stat({
     title: "Subagents' share of the cost",
@@ -80,6 +86,7 @@ const inRange = (): Panels => [
     width: 4,
     noValue: "unknown",
     expr: ratio(orZero(exactSum(of.cost(`${LABEL.subagent}="true"`)), exactSum(of.cost())), exactSum(of.cost())),
+    links: SESSIONS,
   }),
   stat({
     title: "Input tokens",
@@ -89,6 +96,7 @@ const inRange = (): Panels => [
     decimals: 2,
     width: 4,
     expr: exactSum(of.tokens("input")),
+    links: SESSIONS,
   }),
   stat({
     title: "Output tokens",
@@ -98,6 +106,7 @@ const inRange = (): Panels => [
     decimals: 2,
     width: 4,
     expr: exactSum(of.tokens("output")),
+    links: SESSIONS,
   }),
 ];
 
@@ -156,7 +165,7 @@ const budget = (): Panels => [
         legend: `{{${LABEL.repository}}}`,
       },
     ],
-    links: [toSessions("Sessions in this repository", { repository: `\${__field.labels.${LABEL.repository}}` })],
+    links: [toSessions("Sessions in this repository", { repository: labelOf(LABEL.repository) })],
   }),
 ];
 
@@ -184,6 +193,7 @@ const byModel = (): Panels => [
     unit: UNIT.usd,
     width: 12,
     queries: [{ expr: exactSum(of.cost(), ["model"], "$__interval"), legend: `{{${LABEL.model}}}` }],
+    links: [onlyThis("Only this model", "cost", { model: labelOf(LABEL.model) })],
   }),
   bars({
     title: "Tokens by kind",
@@ -232,6 +242,10 @@ const byModel = (): Panels => [
       },
     ],
     sortBy: "Input tokens",
+    links: [
+      onlyThis("Only this model", "cost", { model: put("__data.fields.Model") }),
+      toSessions("Sessions of this agent", { agent: put("__data.fields.Agent") }),
+    ],
   }),
   table({
     title: "Subagents and main agent",
@@ -244,6 +258,7 @@ const byModel = (): Panels => [
     ],
     columns: columns(["agent", "subagent"]),
     sortBy: "Input tokens",
+    links: [toSessions("Sessions of this agent", { agent: put("__data.fields.Agent") })],
   }),
   ranking({
     title: "Calls without a price, by model",
@@ -255,8 +270,11 @@ const byModel = (): Panels => [
     noValue: "none: every call has a price",
     expr: named("model", NO_MODEL, `sort_desc(${exactSum(of.unpriced(), ["model"])} > 0)`),
     legend: `{{${LABEL.model}}}`,
+    links: [onlyThis("Only this model", "cost", { model: labelOf(LABEL.model) })],
   }),
 ];
+
+const SESSIONS = [toDashboard("The sessions", "sessions")];
 
 const BUDGET = "openhook:budget_usd";
 const SPENT = "openhook:budget_spent:ratio_";

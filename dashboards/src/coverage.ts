@@ -1,6 +1,7 @@
 import type { Builder } from "@grafana/grafana-foundation-sdk/cog";
 import type { Panel } from "@grafana/grafana-foundation-sdk/dashboard";
 import { COVERAGES, type Coverage } from "#core/telemetry/self.ts";
+import { onlyThis, put } from "./links.ts";
 import { matrix } from "./matrix.ts";
 import { stat, table, UNIT } from "./panels.ts";
 import { IDLE, LABEL, type LabelKey, labels, ratio, sumBy } from "./promql.ts";
@@ -100,6 +101,7 @@ export const coverage = {
         },
       ],
       sortBy: "Reported",
+      links: [onlyThis("Only this machine", "health", { machine: put("__data.fields.Machine") })],
     }),
 } as const;
 

@@ -1,5 +1,6 @@
 import type { Builder } from "@grafana/grafana-foundation-sdk/cog";
 import {
+  type AnnotationQuery,
   DashboardBuilder,
   type Panel,
   RowBuilder,
@@ -20,10 +21,13 @@ export interface Head {
   /** Interval. Absent: it changes only when the reader reloads it. */
   readonly refresh?: string;
   readonly variables: readonly Builder<VariableModel>[];
+  /** @default none */
+  readonly marks?: readonly Builder<AnnotationQuery>[];
 }
 
 /** A dashboard without panels, with what all of ours have. */
-export function dashboardOf({ title, uid, description, from = "now-7d", refresh, variables }: Head): DashboardBuilder {
+export function dashboardOf(head: Head): DashboardBuilder {
+  const { title, uid, description, from = "now-7d", refresh, variables, marks = [] } = head;
   const dashboard = new DashboardBuilder(`Coding agents: ${title}`)
     .uid(uid)
     .description(description)
@@ -31,7 +35,10 @@ export function dashboardOf({ title, uid, description, from = "now-7d", refresh,
     .time({ from, to: "now" })
     .timezone("browser");
   if (refresh !== undefined) dashboard.refresh(refresh);
-  return dashboard.link(siblings()).variables([...variables]);
+  return dashboard
+    .link(siblings())
+    .variables([...variables])
+    .annotations([...marks]);
 }
 
 /** Adds rows by their titles, in this order. */

@@ -52,7 +52,7 @@ function finished(dashboard: Dashboard): Dashboard {
     }
   }
   const links = (dashboard.links ?? []).map(({ placement: _, ...link }) => link);
-  return { ...dashboard, annotations: { list: [] }, links, id: null, schemaVersion: SCHEMA, version: 1 };
+  return { ...dashboard, links, id: null, schemaVersion: SCHEMA, version: 1 };
 }
 
 /** That of Grafana 11.0; later versions migrate it on loading. */

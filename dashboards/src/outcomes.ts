@@ -1,5 +1,6 @@
 import type { Builder } from "@grafana/grafana-foundation-sdk/cog";
 import type { Panel } from "@grafana/grafana-foundation-sdk/dashboard";
+import { type Link, put, toSessions } from "./links.ts";
 import { orZero } from "./measures.ts";
 import { lines, stat, table, UNIT } from "./panels.ts";
 import { exact, LABEL, type LabelKey, labels, ratio, raw, sumBy } from "./promql.ts";
@@ -27,7 +28,10 @@ export const outcomes = {
       width: 6,
       expr: ratio(orZero(sumBy([], MERGED), sumBy([], COMMITS)), sumBy([], COMMITS)),
     }),
-  costPerMerged: (): Builder<Panel> =>
+  /** @param more how it looks on another dashboard */
+  costPerMerged: (
+    more: { readonly width?: number; readonly height?: number; readonly links?: readonly Link[] } = {},
+  ): Builder<Panel> =>
     stat({
       title: "Cost per merged change",
       description:
@@ -38,6 +42,7 @@ export const outcomes = {
       width: 6,
       noValue: "nothing merged",
       expr: `${sumBy([], COST)} / (${sumBy([], CHANGES)} > 0)`,
+      ...more,
     }),
   kept: (): Builder<Panel> =>
     stat({
@@ -78,6 +83,12 @@ export const outcomes = {
         },
       ],
       sortBy: "Cost",
+      links: [
+        toSessions("Sessions of this repository and agent", {
+          repository: put("__data.fields.Repository"),
+          agent: put("__data.fields.Agent"),
+        }),
+      ],
     }),
   survival: (): Builder<Panel> =>
     lines({

@@ -65,8 +65,8 @@ interface Shown {
 }
 export type Step = readonly [colour: "green" | "yellow" | "orange" | "red" | "blue" | "text", from: number | null];
 
-/** One number for the whole time range. */
-export const stat = (shown: Shown & { readonly expr: string }): Builder<Panel> =>
+/** One number for the whole time range. @param shown.legend with it, the name of the series is beside the number */
+export const stat = (shown: Shown & { readonly expr: string; readonly legend?: string }): Builder<Panel> =>
   linked(
     shown,
     new Stat()
@@ -79,15 +79,19 @@ export const stat = (shown: Shown & { readonly expr: string }): Builder<Panel> =
       .noValue(shown.noValue ?? "–")
       .colorMode(shown.steps === undefined ? BigValueColorMode.None : BigValueColorMode.Value)
       .graphMode(BigValueGraphMode.None)
-      .textMode(BigValueTextMode.Value)
+      .textMode(shown.legend === undefined ? BigValueTextMode.Value : BigValueTextMode.ValueAndName)
       .reduceOptions(lastOf())
       .thresholds(thresholds(shown.steps))
-      .withTarget(instant("A", shown.expr)),
+      .withTarget(instant("A", shown.expr, shown.legend)),
   );
 
 interface Query {
   readonly expr: string;
   readonly legend: string;
+}
+interface Lines {
+  readonly queries: readonly Query[];
+  readonly max?: number;
 }
 
 /** Amounts for each interval, stacked: the bars add up to the total of the time range. Use with `$__interval`. */
@@ -106,7 +110,7 @@ export const bars = (shown: Shown & { readonly queries: readonly Query[] }): Bui
   );
 
 /** Values over time. */
-export const lines = (shown: Shown & { readonly queries: readonly Query[]; readonly max?: number }): Builder<Panel> => {
+export const lines = (shown: Shown & Lines): Builder<Panel> => {
   const panel = series(shown)
     .drawStyle(GraphDrawStyle.Line)
     .fillOpacity(8)

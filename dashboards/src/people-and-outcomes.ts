@@ -1,6 +1,6 @@
 import type { Dashboard } from "@grafana/grafana-foundation-sdk/dashboard";
 import { dashboardOf, type Panels, withRows } from "./dashboard.ts";
-import { UID } from "./links.ts";
+import { put, toSessions, UID } from "./links.ts";
 import { outcomes } from "./outcomes.ts";
 import { lines, stat, table, UNIT } from "./panels.ts";
 import { exact, IDLE, LABEL, raw } from "./promql.ts";
@@ -131,6 +131,7 @@ const adoption = (): Panels => [
       { name: "Sessions", expr: byAgent(SESSIONS), unit: UNIT.count },
     ],
     sortBy: "Machines",
+    links: [toSessions("Sessions of this agent", { agent: put("__data.fields.Agent") })],
   }),
 ];
 

@@ -57,6 +57,23 @@ export const before = (expr: string): string => `last_over_time((${expr})[1s:1s]
 /** By how much an expression changed since the period before, as a share of what it was; no value if it was 0. */
 export const change = (expr: string): string => `${expr} / (${before(expr)} > 0) - 1`;
 
+/**
+ * A counter's growth since the start of the time range, for a line that ends at the total. Use only in range queries.
+ *
+ * @param isBefore the same for the period before, from its start
+ */
+export const soFar = (selector: string, isBefore = false): string => {
+  const at = (moment: string): string =>
+    `last_over_time(${selector}[${IDLE}]${moment}${isBefore ? " offset $__range" : ""})`;
+  return `sum(${at("")} - (${at(" @ start()")} or 0 * ${at("")}))`;
+};
+
+/** Series with labels that did not exist a step ago. @param step a duration: that of the query */
+export const appeared = (by: readonly LabelKey[], selector: string, step: string): string => {
+  const there = (moment: string): string => `group by (${labels(by)}) (last_over_time(${selector}[${IDLE}]${moment}))`;
+  return `${there("")} unless ${there(` offset ${step}`)}`;
+};
+
 /** The same, summed. @param by labels to keep */
 export const exactSum = (selector: string, by: readonly LabelKey[] = [], range = "$__range"): string =>
   sumBy(by, exact(selector, range));

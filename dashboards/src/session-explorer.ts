@@ -20,6 +20,7 @@ export const sessionExplorer = (): Dashboard =>
       variable.agent(),
       variable.environment(),
       variable.repository(),
+      variable.tool(),
       variable.session(),
       variable.trace(),
       variable.series(),

@@ -1,6 +1,7 @@
 import type { Dashboard } from "@grafana/grafana-foundation-sdk/dashboard";
 import { dashboardOf, type Panels, withRows } from "./dashboard.ts";
-import { put, toSessions, UID } from "./links.ts";
+import { type Link, labelOf, put, toDashboard, toSessions, UID } from "./links.ts";
+import { marks } from "./marks.ts";
 import { measure, orZero } from "./measures.ts";
 import { bars, type Column, lines, ranking, stat, table, UNIT } from "./panels.ts";
 import { exactSum, LABEL, type LabelKey, labels, mostUsed, quantile, ratio } from "./promql.ts";
@@ -16,6 +17,7 @@ export const toolsAndReliability = (): Dashboard =>
       description:
         "Durations and error rates by tool, MCP server and agent; retries; denied and unfinished calls; how turns and sessions end.",
       refresh: "5m",
+      marks: marks(),
       variables: [
         variable.datasource(),
         variable.agent(),
@@ -45,6 +47,7 @@ const inRange = (): Panels => [
     unit: UNIT.count,
     width: 4,
     expr: exactSum(of.tools()),
+    links: [toDashboard("The sessions", "sessions")],
   }),
   stat({
     title: "Errors",
@@ -59,6 +62,7 @@ const inRange = (): Panels => [
       ["red", 0.2],
     ],
     expr: measure.toolErrors(),
+    links: [toDashboard("The sessions", "sessions")],
   }),
   stat({
     title: "Denied",
@@ -67,6 +71,7 @@ const inRange = (): Panels => [
     unit: UNIT.count,
     width: 4,
     expr: measure.toolsWith("denied"),
+    links: [toDashboard("The sessions", "sessions")],
   }),
   stat({
     title: "Unfinished",
@@ -76,6 +81,7 @@ const inRange = (): Panels => [
     unit: UNIT.count,
     width: 4,
     expr: measure.toolsWith("unfinished"),
+    links: [toDashboard("The sessions", "sessions")],
   }),
   stat({
     title: "Failed model calls",
@@ -109,7 +115,7 @@ const tools = (): Panels => [
     title: "Tools",
     description:
       "Durations from start to end, including waiting for permission; only calls that ran. The histogram ends at 82 s, as the conventions define it; the mean has no limit.",
-    todo: "Begin with tools that are used often and fail often; choose an agent to see its sessions.",
+    todo: "Begin with tools that are used often and fail often; choose one to see its calls.",
     width: 24,
     height: 10,
     by: [
@@ -117,7 +123,12 @@ const tools = (): Panels => [
       ["agent", "Agent"],
     ],
     columns: columns(["tool", "agent"]),
-    links: [toSessions("Sessions of this agent", { agent: put("__data.fields.Agent") })],
+    links: [
+      toSessions("Failed and slow calls of this tool", {
+        tool: put("__data.fields.Tool"),
+        agent: put("__data.fields.Agent"),
+      }),
+    ],
   }),
   table({
     title: "MCP servers",
@@ -131,6 +142,7 @@ const tools = (): Panels => [
       ["agent", "Agent"],
     ],
     columns: columns(["mcpServer", "agent"], `${LABEL.mcpServer}!=""`),
+    links: OF_AGENT,
   }),
   table({
     title: "Agents",
@@ -140,7 +152,7 @@ const tools = (): Panels => [
     height: 8,
     by: [["agent", "Agent"]],
     columns: columns(["agent"]),
-    links: [toSessions("Sessions of this agent", { agent: put("__data.fields.Agent") })],
+    links: OF_AGENT,
   }),
 ];
 
@@ -163,6 +175,7 @@ const latency = (): Panels => [
         ...measure.percentile(q, "gen_ai.client.inference.duration", of.modelDuration("_bucket"), MODEL),
       })),
     ],
+    links: OF_AGENT,
   }),
   lines({
     title: "95th percentile of latency by model",
@@ -217,6 +230,7 @@ const rateLimits = (): Panels => [
       },
     ],
     sortBy: "Used at most",
+    links: OF_AGENT,
   }),
   lines({
     title: "Used share of rate limits",
@@ -252,6 +266,7 @@ const overTime = (): Panels => [
     width: 8,
     max: 1,
     queries: [{ expr: mostUsed("tool", of.tools(), measure.toolErrors(["tool"], "6h")), legend: `{{${LABEL.tool}}}` }],
+    links: [toSessions("Failed and slow calls of this tool", { tool: labelOf(LABEL.tool) })],
   }),
   lines({
     title: "95th percentile of duration by tool",
@@ -265,6 +280,7 @@ const overTime = (): Panels => [
         legend: `{{${LABEL.tool}}}`,
       },
     ],
+    links: [toSessions("Failed and slow calls of this tool", { tool: labelOf(LABEL.tool) })],
   }),
 ];
 
@@ -281,6 +297,7 @@ const turns = (): Panels => [
       { name: "p95", expr: quantile(0.95, of.turnDuration("_bucket"), ["agent"]), unit: UNIT.seconds, decimals: 1 },
       { name: "Compactions", expr: exactSum(of.compactions(), ["agent"]), unit: UNIT.count },
     ],
+    links: OF_AGENT,
   }),
   table({
     title: "Turn outcomes",
@@ -293,6 +310,7 @@ const turns = (): Panels => [
       ["turnState", "State"],
     ],
     columns: [{ name: "Turns", expr: exactSum(of.sessionTurns(), ["agent", "turnState"]), unit: UNIT.count }],
+    links: OF_AGENT,
   }),
   ranking({
     title: "Failed model calls by error",
@@ -303,6 +321,7 @@ const turns = (): Panels => [
     noValue: "none",
     expr: `sort_desc(${exactSum(of.modelErrors(), ["agent", "errorType"])} > 0)`,
     legend: `{{${LABEL.agent}}}: {{${LABEL.errorType}}}`,
+    links: [toSessions("Sessions of this agent", { agent: labelOf(LABEL.agent) })],
   }),
   ranking({
     title: "Session outcomes",
@@ -312,8 +331,12 @@ const turns = (): Panels => [
     width: 12,
     expr: `sort_desc(${exactSum(of.sessions(), ["agent", "endReason"])} > 0)`,
     legend: `{{${LABEL.agent}}}: {{${LABEL.endReason}}}`,
+    links: [toSessions("Sessions of this agent", { agent: labelOf(LABEL.agent) })],
   }),
 ];
+
+/** From a row to the sessions of its agent. */
+const OF_AGENT: readonly Link[] = [toSessions("Sessions of this agent", { agent: put("__data.fields.Agent") })];
 
 const LIMIT: readonly LabelKey[] = ["agent", "rateWindow"];
 /** Time to the reset of each limit that was not reset yet. Its last report can be as old as its window. */

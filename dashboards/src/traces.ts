@@ -10,7 +10,7 @@ export const branches = (): Builder<Panel> =>
   sumsTable({
     title: "Branches (Tempo)",
     description:
-      "Cost of the sessions that ended in this time range, by repository and branch, from the traces in Tempo: there are too many branches for metric labels. A session counts at the time of its span, so the sum can differ from the neighbouring panels at the edges of the time range; with tail sampling it contains only the traces that were kept. Tempo answers for at most 24 hours (3 before Tempo 3) unless query_frontend.metrics.max_duration is higher. Look at branches that cost more than their change is worth.",
+      "Cost of the sessions that ended in the time of “Sums in Tempo over”, by repository and branch, from the traces in Tempo: there are too many branches for metric labels. A session counts at the time of its span; with tail sampling it contains only the traces that were kept. Empty with Tempo 2: choose 3h above. Look at branches that cost more than their change is worth.",
     height: 9,
     query: `{ ${SESSIONS} && ${REPOSITORY} } | sum_over_time(span.${semconv.OPENHOOK_COST_USD}) by (span.${semconv.VCS_REPOSITORY_NAME}, span.${semconv.VCS_REF_HEAD_NAME})`,
     columns: {
@@ -26,7 +26,7 @@ export const agentVersions = (): Builder<Panel> =>
   sumsTable({
     title: "Agent versions (Tempo)",
     description:
-      "Sessions that ended in this time range, by agent and its version, from the traces in Tempo; with tail sampling only of the traces that were kept. Tempo answers for at most 24 hours (3 before Tempo 3) unless query_frontend.metrics.max_duration is higher. Update what is far behind; if figures changed on a day, see whether a version did.",
+      "Sessions that ended in the time of “Sums in Tempo over”, by agent and its version, from the traces in Tempo; with tail sampling only of the traces that were kept. Empty with Tempo 2: choose 3h above. Update what is far behind; if figures changed on a day, see whether a version did.",
     height: 8,
     query: `{ ${kindIs("session")} && ${ENVIRONMENT} } | count_over_time() by (resource.${semconv.SERVICE_NAME}, resource.${semconv.SERVICE_VERSION})`,
     columns: {
@@ -101,7 +101,7 @@ export const tempoSpans = (): Builder<Panel> =>
         .tableType(SearchTableType.Spans)
         .limit(100)
         .query(
-          `{ ${kindIs("tool_call")} && ${AGENT} && ${ENVIRONMENT} && ${SESSION} && (status = error || duration > 1m) } | select(span.${semconv.GEN_AI_TOOL_NAME}, span.${semconv.OPENHOOK_TOOL_STATUS}, span.${semconv.ERROR_TYPE}, span.${semconv.PROCESS_EXECUTABLE_NAME}, span.${semconv.PROCESS_EXIT_CODE})`,
+          `{ ${kindIs("tool_call")} && ${AGENT} && ${ENVIRONMENT} && ${SESSION} && ${TOOL} && (status = error || duration > 1m) } | select(span.${semconv.GEN_AI_TOOL_NAME}, span.${semconv.OPENHOOK_TOOL_STATUS}, span.${semconv.ERROR_TYPE}, span.${semconv.PROCESS_EXECUTABLE_NAME}, span.${semconv.PROCESS_EXIT_CODE})`,
         )
         .build(),
     ],
@@ -177,6 +177,8 @@ const sumsTable = ({ title, description, height, query, columns, sum }: SumsTabl
     description,
     datasource: TEMPO,
     gridPos: { x: 0, y: 0, w: 10, h: height },
+    // Tempo refuses longer ranges, and the dashboard begins with seven days
+    timeFrom: "$window",
     targets: [
       new DataqueryBuilder()
         .refId("A")
@@ -205,6 +207,7 @@ const orAll = (attribute: string, variable: string): string =>
 const ENVIRONMENT = orAll("resource.deployment.environment.name", "environment");
 const SESSIONS = `${kindIs("session")} && ${AGENT} && ${ENVIRONMENT}`;
 const SESSION = `span.${semconv.SESSION_ID} =~ "$session"`;
+const TOOL = `span.${semconv.GEN_AI_TOOL_NAME} =~ "$tool"`;
 const REPOSITORY = orAll(`span.${semconv.VCS_REPOSITORY_NAME}`, "repository");
 
 /** The interesting attributes of a session's span. */
@@ -259,7 +262,7 @@ const choosing = (name: string, traceId: string, explore: (traceId: string) => s
 });
 
 /** All selected variables except the trace, which would be there twice. */
-const KEPT = ["datasource", "tempo", "jaeger", "agent", "environment", "repository", "session", "series"]
+const KEPT = ["datasource", "tempo", "jaeger", "agent", "environment", "repository", "tool", "session", "series"]
   .map((name) => put(`${name}:queryparam`))
   .join("&");
 

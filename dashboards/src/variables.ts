@@ -83,6 +83,15 @@ export const variable = {
       raw("openhook.collector.drain.count"),
       LABEL.environment,
     ),
+  window: (): Builder<VariableModel> =>
+    new CustomVariableBuilder("window")
+      .label("Sums in Tempo over")
+      .description(
+        "Tempo sums over at most 24 hours, before Tempo 3 over 3 hours, unless its query_frontend.metrics.max_duration is higher.",
+      )
+      .values("3h,24h,7d,30d")
+      .options(["3h", "24h", "7d", "30d"].map((value) => ({ text: value, value, selected: value === "24h" })))
+      .current({ text: "24h", value: "24h", selected: true }),
   cohort: (): Builder<VariableModel> =>
     new CustomVariableBuilder("cohort")
       .label("At least")

@@ -84,6 +84,23 @@ export function lastVersionOf(db: Database, source: string): string | undefined 
   return typeof row?.["agent_version"] === "string" ? row["agent_version"] : undefined;
 }
 
+/** The version that each source reported last, and when a session with it was last active. */
+export const lastVersions = (
+  db: Database,
+): readonly { readonly source: string; readonly version: string; readonly lastMs: number }[] =>
+  db
+    .prepare(
+      // SQLite takes the version from the row with the maximum
+      `SELECT source, agent_version, max(last_ms) AS last_ms FROM sessions
+       WHERE agent_version IS NOT NULL AND excluded = 0 GROUP BY source`,
+    )
+    .all()
+    .map((row) => ({
+      source: String(row["source"]),
+      version: String(row["agent_version"]),
+      lastMs: Number(row["last_ms"]),
+    }));
+
 /** Names of claimed files whose events are committed and which may not be removed yet. */
 export const committedFiles = (db: Database): ReadonlySet<string> => new Set(texts(db, "SELECT name FROM taken"));
 

@@ -47,6 +47,18 @@ describe.each(queries.map((query) => [`${query.dashboard}: ${query.panel.title} 
   },
 );
 
+test("three dashboards mark new agent versions, models and prices, with names that exist", () => {
+  const marked = Object.values(dashboards()).map(({ annotations }) => annotations?.list ?? []);
+  expect(marked.map(({ length }) => length).filter((length) => length > 0)).toEqual([3, 3, 3]);
+  for (const mark of marked.flat() as unknown as readonly Readonly<Record<string, string>>[]) {
+    const { errors, metrics, labels } = parsed(interpolated(mark["expr"] ?? ""));
+    expect(errors).toEqual([]);
+    expect(metrics.filter((metric) => !METRICS.has(metric))).toEqual([]);
+    expect(labels.filter((label) => !LABELS.has(label))).toEqual([]);
+    for (const [, label = ""] of mark["titleFormat"]?.matchAll(/\{\{(\w+)\}\}/g) ?? []) expect(labels).toContain(label);
+  }
+});
+
 test("invalid expressions are detected", () => {
   expect(parsed("sum by (a (b)").errors).not.toEqual([]);
   expect(parsed('sum by (service_name) (x{y="z"})')).toEqual({

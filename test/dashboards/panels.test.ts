@@ -83,11 +83,67 @@ describe.each(all)("%s", (name, dashboard) => {
     }
   });
 
+  test("rows of agents, repositories, models, tools and machines lead to what is behind them", () => {
+    const titles = ["Agent", "Repository", "Model", "Tool", "Machine"];
+    for (const { title, type, datasource, fieldConfig, transformations } of panels) {
+      if (type !== "table" || datasource?.type !== "prometheus") continue;
+      const options = transformations?.find(({ id }) => id === "organize")?.options as
+        | { readonly renameByName?: Readonly<Record<string, string>> }
+        | undefined;
+      if (!Object.values(options?.renameByName ?? {}).some((column) => titles.includes(column))) continue;
+      if (title === "Machines and agents") continue;
+      const properties = fieldConfig?.overrides.flatMap((override) => override.properties) ?? [];
+      expect(
+        properties.some(({ id }) => id === "links"),
+        title,
+      ).toBe(true);
+    }
+    expect(panels.length).toBeGreaterThan(3);
+  });
+
+  test("links set no variable twice, and only variables of their dashboard", () => {
+    const urls = [...JSON.stringify(dashboard).matchAll(/"url":"(\/d\/[^"]+)"/g)].map(([, url = ""]) => url);
+    expect(urls.length).toBeGreaterThan(0);
+    for (const url of urls) {
+      const target = all.find(([, { uid }]) => url.startsWith(`/d/${uid}?`))?.[1];
+      const known = target?.templating?.list?.map((variable) => variable.name) ?? [];
+      const set = [...url.matchAll(/var-(\w+)=/g)].map(([, variable = ""]) => variable);
+      expect(known).toEqual(expect.arrayContaining(set));
+      const kept = [...url.matchAll(/\$\{(\w+):queryparam\}/g)].map(([, variable = ""]) => variable);
+      expect(new Set([...set, ...kept]).size, url).toBe(set.length + kept.length);
+      if (set.length > 0) expect(url).not.toContain("__all_variables");
+    }
+  });
+
+  test("sums in Tempo begin with a window that Tempo accepts", () => {
+    const sums = panels.filter(
+      ({ datasource, targets }) => datasource?.type === "tempo" && JSON.stringify(targets).includes("_over_time("),
+    );
+    expect(sums.map(({ timeFrom }) => timeFrom)).toEqual(sums.map(() => "$window"));
+    const window = dashboard.templating?.list?.find((variable) => variable.name === "window");
+    expect(window?.current?.value).toBe(sums.length > 0 ? "24h" : undefined);
+  });
+
   test("links between dashboards lead to dashboards", () => {
     const uids = all.map(([, { uid }]) => uid);
     const linked = [...JSON.stringify(dashboard).matchAll(/\/d\/([a-z-]+)\?/g)].map(([, uid]) => uid);
     expect(uids).toEqual(expect.arrayContaining(linked));
   });
+});
+
+test("the overview leads with money, then with repositories", () => {
+  const titles = panelsByDashboard()
+    .get("team-overview")
+    ?.map(({ title }) => title);
+  expect(titles?.slice(0, 7)).toEqual([
+    "Cost",
+    "Cost, change",
+    "Cost so far",
+    "Cost per merged change",
+    "Budget left",
+    "People",
+    "Cost by repository",
+  ]);
 });
 
 // --- internal ---

@@ -15,8 +15,8 @@ export async function query(url: string, expr: string, timeMs?: number): Promise
 }
 
 /** The sum over all samples of a query; 0 if there are none. */
-export const sum = async (url: string, expr: string): Promise<number> =>
-  (await query(url, expr)).reduce((total, { value }) => total + value, 0);
+export const sum = async (url: string, expr: string, timeMs?: number): Promise<number> =>
+  (await query(url, expr, timeMs)).reduce((total, { value }) => total + value, 0);
 
 /** A span from Jaeger, with the field names of our own records. */
 export interface JaegerSpan {

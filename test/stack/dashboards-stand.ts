@@ -12,7 +12,7 @@ import type { Team } from "./sessions.ts";
 // For the dashboards' stack test: data that no recording has, and the servers' settings
 
 /** Adds failures of hooks to some machines, so that the panels about them have data. */
-export function addTrouble({ machines }: Team): void {
+export function addTrouble({ machines }: Pick<Team, "machines">): void {
   for (const [index, machine] of machines.entries()) {
     const call = machine.calls.find(({ stdin }) => stdin !== undefined);
     if (call === undefined) continue;
@@ -34,7 +34,7 @@ export function addTrouble({ machines }: Team): void {
  *
  * @returns the machines with new counts
  */
-export function addOutcomes({ machines }: Team): readonly Replay[] {
+export function addOutcomes({ machines }: Pick<Team, "machines">): readonly Replay[] {
   const changed = machines.filter(({ source }) => source === "claude-code" || source === "codex");
   for (const [index, { source, places }] of changed.entries()) {
     const by = { source, sessionId: `outcome-${index}`, repository: index % 3 === 1 ? "lighthouse" : "harbour" };

@@ -21,7 +21,7 @@ export function panelHtml(panel: Panel, answers: readonly Answer[]): string {
   const noValue = panel.fieldConfig?.defaults.noValue ?? "No data";
   const body =
     panel.datasource?.type !== "prometheus"
-      ? `<code>${html(JSON.stringify(panel.targets?.map(words)))}</code>`
+      ? `<p>From ${panel.datasource?.type === "jaeger" ? "Jaeger" : "Tempo"}, not drawn here. ${html(panel.description ?? "")}</p>`
       : empty
         ? `<b class="big">${html(noValue)}</b>`
         : shape(panel, answers);
@@ -59,7 +59,9 @@ function shape(panel: Panel, answers: readonly Answer[]): string {
 function statHtml(panel: Panel, answers: readonly Answer[]): string {
   const value = answers[0]?.series[0]?.points.at(-1)?.[1] ?? Number.NaN;
   const { unit = "none", decimals, thresholds } = panel.fieldConfig?.defaults ?? {};
-  return `<b class="big" style="color:${colourOf(value, thresholds?.steps)}">${formatted(value, unit, decimals)}</b>`;
+  const { legend = "", series = [] } = answers[0] ?? {};
+  const name = legend.includes("{{") ? `<small>${html(named(legend, series[0]?.labels ?? {}))}</small> ` : "";
+  return `<b class="big" style="color:${colourOf(value, thresholds?.steps)}">${name}${formatted(value, unit, decimals)}</b>`;
 }
 
 function tableHtml(panel: Panel, answers: readonly Answer[]): string {
@@ -204,10 +206,5 @@ const colourOf = (value: number, steps: readonly StepLike[] = []): string =>
 
 const named = (legend: string, labels: Readonly<Record<string, string>>): string =>
   legend.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => labels[name] ?? "") || "(none)";
-
-const words = (target: unknown): unknown => {
-  const { expr, query, queryType, service, tags } = target as Readonly<Record<string, unknown>>;
-  return { expr, query, queryType, service, tags };
-};
 
 const html = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");

@@ -114,12 +114,16 @@ export interface PrometheusOptions {
   readonly rules?: readonly string[];
   /** Between two scrapes, and between two evaluations of rules without an interval. @default 1 */
   readonly everySeconds?: number;
+  /** Where its data is or will be. @default a new folder */
+  readonly data?: string;
+  /** More arguments. @default none */
+  readonly args?: readonly string[];
   /** Replaces sections of its configuration. @default nothing */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 
 export async function startPrometheus(program: string, options: PrometheusOptions = {}): Promise<Prometheus> {
-  const { scrape = [], otlp = false, rules = [], everySeconds = 1, config = {} } = options;
+  const { scrape = [], otlp = false, rules = [], everySeconds = 1, config = {}, args = [] } = options;
   const folder = temporary("prometheus");
   const port = await freePorts("web");
   const settings = {
@@ -136,9 +140,10 @@ export async function startPrometheus(program: string, options: PrometheusOption
     program,
     args: [
       `--config.file=${join(folder, "prometheus.yml")}`,
-      `--storage.tsdb.path=${join(folder, "data")}`,
+      `--storage.tsdb.path=${options.data ?? join(folder, "data")}`,
       `--web.listen-address=127.0.0.1:${port.web}`,
       ...(otlp ? ["--web.enable-otlp-receiver"] : []),
+      ...args,
     ],
     cwd: folder,
     isReady: () => answers(`${url}/-/ready`),

@@ -41,6 +41,13 @@ const values = (name: string): Record<string, number> =>
         data.kind === "sum" || data.kind === "gauge" ? data.value : -1,
       ]),
   );
+/** The only agent's version, as its transcript has it, and its last activity. */
+const onlyVersion = (): { readonly version: string; readonly lastMs: number } => {
+  const db = openDatabase(replay.places.storePath);
+  const row = db.prepare("SELECT agent_version, last_ms FROM sessions").get();
+  db.close();
+  return { version: String(row?.["agent_version"]), lastMs: Number(row?.["last_ms"]) };
+};
 const metricRequests = (): number => receiver.requests.filter(({ path }) => path.endsWith("/v1/metrics")).length;
 
 describe("each delivery", () => {
@@ -61,6 +68,8 @@ describe("each delivery", () => {
     expect(values("inbox.files")).toEqual({ all: 0 });
     expect(values("store.size")["all"]).toBeGreaterThan(10_000);
     expect(values("drift.names")).toEqual({});
+    const { version, lastMs } = onlyVersion();
+    expect(values("agent.time")).toEqual({ [`claude-code ${version}`]: lastMs / 1000 });
     // Nothing was lost: a counter without counts is absent
     expect(values("dropped.count")).toEqual({});
     for (const { resource, unit } of own()) {

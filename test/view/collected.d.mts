@@ -12,6 +12,13 @@ export function callHook(home: string, dist: string, source: string, call: Recor
 export function collectLong(
   home: string,
   dist: string,
-  options: { readonly spans: number; readonly sessionId?: string },
+  options: {
+    readonly spans: number;
+    readonly sessionId?: string;
+    readonly cwd?: string;
+    readonly startMs?: number;
+    readonly stepMs?: number;
+    readonly seed?: number;
+  },
 ): string;
 export function drain(home: string, dist: string, args?: readonly string[]): string;

@@ -24,7 +24,15 @@ import { outboxState } from "#store/outbox.ts";
 import { hasChangedStreams, type PendingStream } from "#store/pending-streams.ts";
 import { sessionCounts } from "#store/queries.ts";
 import { type RejectedPoints, rejectedPoints } from "#store/rejected-points.ts";
-import { addDrift, type LostEvents, lastVersionOf, lostEvents, raiseCounters, readDrift } from "#store/self.ts";
+import {
+  addDrift,
+  type LostEvents,
+  lastVersionOf,
+  lastVersions,
+  lostEvents,
+  raiseCounters,
+  readDrift,
+} from "#store/self.ts";
 import { repairedSpans } from "#store/spans.ts";
 import { storeBytes } from "#store/vacuum.ts";
 import { counts } from "../intake/inbox-dirs.ts";
@@ -164,6 +172,12 @@ export async function selfGauges(drain: Drain, hasBackend: boolean, pointMs: num
     point(SELF.reportTime, pointMs / 1000, { [semconv.OPENHOOK_COLLECTOR_VERSION]: drain.version }),
     ...[readMeta(db, LAST_DRAIN)].flatMap((last) =>
       last === undefined ? [] : [point(SELF.drainTime, (endMsOf(last) + pointMs - nowMs) / 1000)],
+    ),
+    ...lastVersions(db).map(({ source, version, lastMs }) =>
+      point(SELF.agentTime, (lastMs + pointMs - nowMs) / 1000, {
+        [semconv.OPENHOOK_SOURCE]: source,
+        [semconv.OPENHOOK_SOURCE_VERSION]: version,
+      }),
     ),
     ...(await coverageCounts(drain)).map(([attributes, agents]) => point(SELF.agents, agents, attributes)),
     point(SELF.inboxFiles, inbox.inbox),

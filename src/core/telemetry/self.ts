@@ -91,6 +91,7 @@ export const SELF = {
     "{agent}",
     "Agents used on this machine: 1 for the coverage that each has, 0 for the others",
   ),
+  agentTime: gauge("agent.time", "s", "Unix time of each agent's last activity, by the version it had then", "double"),
   clockSkew: gauge("clock.skew", "s", "Time by which this machine's clock is ahead of the backend's", "double"),
 } as const satisfies Record<string, MetricShape>;
 
