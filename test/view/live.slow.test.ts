@@ -101,7 +101,7 @@ describe("a page that stays open", () => {
       "globalThis.EventSource = class extends EventSource { constructor(url) { super(url); globalThis.line = this; } }",
     );
     ensureSession(db, "acme", "yesterday", midnightMs - 60 * MINUTE_MS);
-    await open("#/sessions?period=today");
+    await open("#/sessions?range=today");
     await count(1);
     await page.clock.fastForward(20 * MINUTE_MS);
     // The server sends this every 20 seconds
