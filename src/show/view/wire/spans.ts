@@ -1,3 +1,5 @@
+export { MAX_OPEN_SPANS } from "../../report/waterfall/fold.ts";
+
 export const SPAN_KINDS = ["session", "turn", "subagent", "model_call", "tool_call", "other"] as const;
 export type SpanKind = (typeof SPAN_KINDS)[number];
 

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { MAX_OPEN_SPANS } from "../../../../report/waterfall/fold.ts";
+import { MAX_OPEN_SPANS } from "../../../wire/spans.ts";
 import { fetchOnce } from "../../data/api.ts";
 import type { Spans } from "../spans.ts";
 import {
