@@ -100,6 +100,14 @@ test("a word that is a figure or a person: says what to use instead", async () =
   );
 });
 
+/** A second session in the store of all tests; a second time changes nothing. */
+async function addSession(): Promise<void> {
+  const two = new Replay("claude-code", "basic");
+  for (const call of two.calls) two.put(call);
+  await two.drain({ endIdle: true }, { ...clockAt(endMs), places: { ...two.places, storePath: of.places.storePath } });
+  two.remove();
+}
+
 test("a limit is about rows with something in them, and the total stays", async () => {
   const { context, out } = at(endMs + 3 * DAY_MS, 140);
   await report([], { limit: 1, json: false, csv: false }, context);
@@ -107,16 +115,14 @@ test("a limit is about rows with something in them, and the total stays", async 
   expect(titles).toMatch(/^day +cost .* sessions$/);
   expect(rows[0]).toMatch(/^2026-11-\d\d \w+ +\$0\.0\d /);
   expect(out()).not.toContain("without a session");
-  const two = new Replay("claude-code", "basic");
-  for (const call of two.calls) two.put(call);
-  await two.drain({ endIdle: true }, { ...clockAt(endMs), places: { ...two.places, storePath: of.places.storePath } });
-  two.remove();
+  await addSession();
   const limited = at(endMs + 3 * DAY_MS, 140);
   await report(["session"], { limit: 1, json: false, csv: false }, limited.context);
   expect(limited.out()).toMatch(/^total +\$0\.0\d .* 4 /m);
 });
 
 test("a key that all rows share has no column, but is said once; the dearest row has a bar of its own colour", async () => {
+  await addSession();
   const { context, out } = at(endMs + 3 * DAY_MS, 140);
   await report(["agent", "session"], { json: false, csv: false }, context);
   const [heading = "", titles = "", ...rows] = out().split("\n");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
 import { statusline } from "#commands/statusline.ts";
 import { placesOf } from "#config/places.ts";
-import { meantAgent } from "#core/rules/cards.ts";
+import { agentNamed, meantAgent } from "#core/rules/cards.ts";
 import { contextAt } from "../support/context.ts";
 
 test.each([
@@ -41,4 +41,15 @@ test("no two agents have the same name, and a title leads to its agent", async (
 test("statusline names the agent that was probably meant", async () => {
   const { context } = contextAt(placesOf({ env: {}, home: "/nowhere", platform: "linux" }));
   await expect(statusline("clade", [], context)).rejects.toThrow(/"clade" \(did you mean claude-code\?\); /);
+});
+
+test("the beginning of a name names an agent if no other begins so; a whole name always does", async () => {
+  const agents = await allAgents();
+  for (const [name, source] of [
+    ["claude", "claude-code"],
+    ["gem", "gemini-cli"],
+    ["copilot", "copilot"],
+  ] as const)
+    expect(agentNamed(name, agents)?.source).toBe(source);
+  for (const name of ["c", "", "clade"]) expect(agentNamed(name, agents)).toBeUndefined();
 });

@@ -19,7 +19,11 @@ export function* usageReportLines(question: Question, report: UsageReport, termi
     ...(report.models === undefined ? [] : [{ by: ["model"] as const, rows: report.models }]),
   ];
   const shared = sharedKeys(keyTexts(by, report.rows, terminal));
-  const sharedParts = shared.map(([i, value]) => [{ text: `${by[i]} ${value}` }]);
+  // A filter is in the title already
+  const filters = new Map(Object.entries(question.query));
+  const sharedParts = shared
+    .filter(([i]) => !filters.has(by[i] ?? ""))
+    .map(([i, value]) => [{ text: `${by[i]} ${value}` }]);
   yield* flow([[{ text: titleOf(question), style: "bold" }], ...sharedParts], terminal);
   // A total of one row would repeat that row
   const isWhole = report.rows.length === 1 && report.leftOut === 0;
