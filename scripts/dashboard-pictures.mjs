@@ -9,6 +9,9 @@ import { chromium } from "playwright-core";
 import { smallPng } from "./small-png.mjs";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const WIDTH = 1280;
+/** The upper part of a long dashboard. */
+const MOST_HEIGHT = 1600;
 const IMAGES = join(ROOT, "docs", "images");
 
 const folder = mkdtempSync(join(tmpdir(), "dashboards-"));
@@ -24,9 +27,11 @@ try {
   const pages = readdirSync(folder).filter((name) => name.endsWith("-light.html"));
   if (status !== 0 || pages.length === 0) throw new Error("there are no pages: see above");
   for (const name of pages) {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const page = await browser.newPage({ viewport: { width: WIDTH, height: 800 } });
     await page.goto(pathToFileURL(join(folder, name)).href);
-    const png = await smallPng(await page.screenshot({ fullPage: true }), page);
+    const height = Math.min(MOST_HEIGHT, await page.evaluate("document.documentElement.scrollHeight"));
+    const shot = await page.screenshot({ fullPage: true, clip: { x: 0, y: 0, width: WIDTH, height } });
+    const png = await smallPng(shot, page);
     writeFileSync(join(IMAGES, `dashboard-${name.replace("-light.html", ".png")}`), png);
     await page.close();
   }

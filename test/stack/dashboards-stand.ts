@@ -18,25 +18,29 @@ export function addTrouble({ machines }: Pick<Team, "machines">): void {
     if (call === undefined) continue;
     const torn = { received_at: call.received_at, event: call.event, stdin_raw: "{ torn" };
     if (index % 9 === 0) for (let copies = 0; copies < 8; copies++) machine.put(torn);
-    // Limits, as a status line writes them
-    const inAnHour = Math.floor(Date.now() / 1000) + 3_600;
-    mkdirSync(machine.places.stateDir, { recursive: true });
-    writeFileSync(
-      join(machine.places.stateDir, "rate-limits.claude-code"),
-      `five_hour 85.5 ${inAnHour}\nseven_day 0 ${inAnHour}\nend\n`,
-    );
+    addRateLimits(machine);
     if (index % 11 === 0) machine.put({ ...call, stdin: { ...call.stdin, a_name_of_next_year: 1 } });
   }
+}
+
+/** Adds limits, as a status line writes them. */
+export function addRateLimits({ places }: Replay): void {
+  const inAnHour = Math.floor(Date.now() / 1000) + 3_600;
+  mkdirSync(places.stateDir, { recursive: true });
+  const text = `five_hour 85.5 ${inAnHour}\nseven_day 0 ${inAnHour}\nend\n`;
+  writeFileSync(join(places.stateDir, "rate-limits.claude-code"), text);
 }
 
 /**
  * Adds what git would report weeks later: commits of two agents that were merged, one of which was reverted.
  *
+ * @param from of the first machine; every fourth number has a reverted commit
  * @returns the machines with new counts
  */
-export function addOutcomes({ machines }: Pick<Team, "machines">): readonly Replay[] {
+export function addOutcomes({ machines }: Pick<Team, "machines">, from = 0): readonly Replay[] {
   const changed = machines.filter(({ source }) => source === "claude-code" || source === "codex");
-  for (const [index, { source, places }] of changed.entries()) {
+  for (const [i, { source, places }] of changed.entries()) {
+    const index = from + i;
     const by = { source, sessionId: `outcome-${index}`, repository: index % 3 === 1 ? "lighthouse" : "harbour" };
     const commit = `${index}`.padStart(40, "0");
     const lines = { written: 40, after: { 1: 40, 7: 38, 30: 30 } };

@@ -23,7 +23,7 @@ export function panelHtml(panel: Panel, answers: readonly Answer[]): string {
     panel.datasource?.type !== "prometheus"
       ? `<p>From ${panel.datasource?.type === "jaeger" ? "Jaeger" : "Tempo"}, not drawn here. ${html(panel.description ?? "")}</p>`
       : empty
-        ? `<b class="big">${html(noValue)}</b>`
+        ? `<b class="big" style="font-size:15px">${html(noValue)}</b>`
         : shape(panel, answers);
   return `<section style="${place}"><h3 title="${html(panel.description ?? "")}">${html(panel.title ?? "")}</h3>${body}</section>`;
 }

@@ -1,9 +1,10 @@
 import { join } from "node:path";
+import { coverageOf } from "#check/health/coverage.ts";
 import { promLabel, promName } from "../../dashboards/src/names.ts";
 import { type ReceivedPoint, startReceiver } from "../receiver/receiver.ts";
 import { Replay, ROOT } from "../support/replay.ts";
 import { collectLong } from "../view/collected.mjs";
-import { addOutcomes, addTrouble, repositoryIn } from "./dashboards-stand.ts";
+import { addOutcomes, addRateLimits, repositoryIn } from "./dashboards-stand.ts";
 
 // Two made-up weeks of a team, for the pictures of the dashboards: what single sessions send is real, who had which session
 // when is made up.
@@ -15,6 +16,7 @@ export async function* teamWeeks(endMs: number): AsyncGenerator<string> {
   const sessions = PEOPLE.flatMap((person) => sessionsOf(person, endMs, random));
   sessions.sort((a, b) => a.atMs - b.atMs);
   const series = new Map<string, { value: number; sinceMs?: number }>();
+  const spent: number[] = [];
   let next = 0;
   for (let atMs = endMs - DAYS * DAY_MS; atMs <= endMs; atMs += STEP_MS) {
     for (; next < sessions.length && (sessions[next]?.atMs ?? 0) <= atMs; next++) {
@@ -29,7 +31,8 @@ export async function* teamWeeks(endMs: number): AsyncGenerator<string> {
       ({ name, team }) =>
         `target_info{job="agents",instance="${name}",user_hash="${name}",team="${team}"} 1 ${atMs / 1000}\n`,
     );
-    yield [...lines, ...targets].join("");
+    spent.push(total(series, "openhook_cost_usage_USD_total"));
+    yield [...lines, ...targets, ...budget(spent, atMs)].join("");
   }
   yield "# EOF\n";
 }
@@ -38,9 +41,23 @@ export async function* teamWeeks(endMs: number): AsyncGenerator<string> {
 
 const DAY_MS = 86_400_000;
 const DAYS = 14;
-const STEP_MS = 4 * 3_600_000;
+const BUDGET_USD = 2_000;
+const STEP_MS = 6 * 3_600_000;
 /** Recordings are a few calls long. Each counts as so many of its kind. */
 const LONGER = 15;
+
+/** A budget, and the shares of it that were spent, as rules/recording.yaml computes them. @param spent at each step */
+function budget(spent: readonly number[], atMs: number): readonly string[] {
+  const now = spent.at(-1) ?? 0;
+  const share = (days: number): number => (now - (spent.at(-1 - (days * DAY_MS) / STEP_MS) ?? 0)) / BUDGET_USD;
+  return [
+    `openhook:budget_usd{budget="team"} ${BUDGET_USD} ${atMs / 1000}\n`,
+    ...[1, 7, 30].map((days) => `openhook:budget_spent:ratio_${days}d{budget="team"} ${share(days)} ${atMs / 1000}\n`),
+  ];
+}
+
+const total = (series: ReadonlyMap<string, { readonly value: number }>, metric: string): number =>
+  [...series].reduce((sum, [name, { value }]) => (name.startsWith(`${metric}{`) ? sum + value : sum), 0);
 
 interface Person {
   readonly name: string;
@@ -57,21 +74,18 @@ interface Session {
 }
 
 const REPOSITORIES = ["acme-shop", "payments-api", "data-pipeline", "design-system"];
-const MADE = 6;
+const MADE = 4;
 const RECORDED = [
   ["codex", "nested-subagents"],
-  ["codex", "multi-turn"],
   ["copilot", "parallel-tools"],
   ["gemini-cli", "parallel-tools"],
-  ["claude-code", "mcp"],
-  ["claude-code", "killed-then-resumed"],
   ["claude-code", "api-error"],
   ["cursor", "basic"],
 ] as const;
 
-const PEOPLE: readonly Person[] = Array.from({ length: 14 }, (_, i) => ({
+const PEOPLE: readonly Person[] = Array.from({ length: 10 }, (_, i) => ({
   name: `machine-${String(i + 1).padStart(2, "0")}`,
-  team: i < 8 ? "harbour" : "lighthouse",
+  team: i < 5 ? "harbour" : "lighthouse",
   repository: REPOSITORIES[i % REPOSITORIES.length] ?? "",
   kinds: [i % MADE, (i + 1) % MADE, (i + 3) % MADE, MADE + (i % RECORDED.length), MADE + ((i + 4) % RECORDED.length)],
 }));
@@ -81,7 +95,7 @@ function sessionsOf(person: Person, endMs: number, random: () => number): readon
   const found: Session[] = [];
   for (let day = DAYS; day > 0; day--) {
     const beginMs = endMs - day * DAY_MS;
-    if (day % 7 === 2 || day % 7 === 1) continue;
+    if (day % 7 === 4 || day % 7 === 3) continue;
     const many = 1 + Math.floor(random() * (day > 7 ? 2 : 4));
     for (let i = 0; i < many; i++) {
       const kind = person.kinds[Math.floor(random() * person.kinds.length)] ?? 0;
@@ -101,17 +115,17 @@ async function sessionKinds(): Promise<readonly (readonly ReceivedPoint[])[]> {
     const cwd = join(machine.home, "acme-shop");
     const made = { spans: 120 + 110 * seed, cwd, startMs: Date.now() - 7_200_000, stepMs: 100, seed: seed + 1 };
     collectLong(machine.home, join(ROOT, "dist"), made);
-    kinds.push(await sentBy(machine));
+    kinds.push(await sentBy(machine, seed));
   }
   for (const [source, name] of RECORDED) {
     const machine = new Replay(source, name);
     for (const call of machine.calls) machine.put(call);
-    kinds.push((await sentBy(machine)).map(longer));
+    kinds.push((await sentBy(machine, kinds.length)).map(longer));
   }
   return kinds;
 }
 
-async function sentBy(machine: Replay): Promise<readonly ReceivedPoint[]> {
+async function sentBy(machine: Replay, nth: number): Promise<readonly ReceivedPoint[]> {
   const receiver = await startReceiver();
   try {
     machine.env = {
@@ -120,10 +134,11 @@ async function sentBy(machine: Replay): Promise<readonly ReceivedPoint[]> {
       OPENHOOK_OTEL_STORE_RETENTION_DAYS: "36500",
     };
     repositoryIn(machine.home, "acme-shop");
-    addTrouble({ machines: [machine] });
-    await machine.drain({ endIdle: true, isEager: true });
-    addOutcomes({ machines: [machine] });
-    await machine.drain({ endIdle: true, isEager: true });
+    addRateLimits(machine);
+    const deps = { version: "0.1.0", coverageOf };
+    await machine.drain({ endIdle: true, isEager: true }, deps);
+    if (nth % 3 === 0) addOutcomes({ machines: [machine] }, nth === 3 ? 0 : 1);
+    await machine.drain({ endIdle: true, isEager: true }, deps);
     return receiver.latestPoints();
   } finally {
     await receiver.close();
