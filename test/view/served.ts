@@ -36,10 +36,7 @@ export class Served {
     places: Places,
     now: () => number = Date.now,
     drain: () => Promise<void> = async () => {},
-    more: Pick<
-      ViewDeps,
-      "traceLink" | "promptLines" | "contentLines" | "contentOf" | "foundIn" | "subscriptions"
-    > = {},
+    more: Pick<ViewDeps, "traceLink" | "promptLines" | "contentLines" | "contentOf" | "foundIn" | "subscriptions"> = {},
   ): Promise<Served> {
     const logged: string[] = [];
     const loaded = await loadConfig({ env: {}, places });

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
+import { shortModel } from "#kit/text/model-name.ts";
 import type { SessionDocument } from "../../wire/documents.ts";
 import { EXPORTED } from "../data/exported.ts";
 import { AtWork, Branch, Cost, EndBadge, InOut, Pair, placeOf, Unknown } from "../figures/figures.tsx";
-import { shortModel } from "../model-name.ts";
 import { backTo, hrefOf } from "../route.ts";
 import { dateTime, dateTimeExact, dollars, exact, msOf, orUnknown, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";

@@ -1,5 +1,5 @@
+import { shortModel } from "#kit/text/model-name.ts";
 import { FLAG, SPAN_ID_LENGTH, SPAN_KINDS, type SpanColumns, type SpanKind } from "../../wire/spans.ts";
-import { shortModel } from "../model-name.ts";
 
 /** The spans of a session in tree order. A span is identified by its index. */
 export interface Spans {
