@@ -25,6 +25,7 @@ const KNOWN: readonly RegExp[] = [
   /^test\/agents\/.+(?:\.(?:jsonl?|md|txt|db|db-wal|zst|toml|ya?ml|sql)|\/(?:\.project_root|CURRENT|\.registry))$/,
   /^test\/(?:[\w.-]+\/)+[\w.-]+\.(?:json|jsonl|txt|ya?ml|md|pem|sql|snap)$/,
   /^demo\/recordings\/.+\.(?:jsonl?|md)$/,
+  /^demo\/made-up\/[\w-]+\.(?:mjs|d\.mts)$/,
   // What ships beside the program
   /^(?:schema|dashboards)\/[\w.-]+\.json$/,
   /^dashboards\/(?:README\.md|(?:src|rules|grafana-alerting)\/(?:[\w-]+\/)*[\w.-]+\.(?:ts|ya?ml))$/,
