@@ -1,4 +1,4 @@
-import type { Attributes, BriefSpan, SpanParents, SpanRecord } from "#core/model/telemetry.ts";
+import type { SpanParents, SpanRecord } from "#core/model/telemetry.ts";
 import type { Database } from "./database.ts";
 import { addToMeta, readMeta } from "./meta.ts";
 import { enqueue } from "./outbox.ts";
@@ -52,42 +52,17 @@ export function putSpans(
 /** Number of spans that got another parent, over all drains. 0 unless this program has an error. */
 export const repairedSpans = (db: Database): number => Number(readMeta(db, REPAIRED) ?? "0");
 
-/** Spans of one segment as they were or will be sent, in the order of settling. */
-export const settledSpans = (db: Database, session: number, segment: number): Generator<SpanRecord> =>
-  inPieces<SpanRecord>(db, session, segment, "record");
-
-/**
- * The same spans with a few of their attributes. SQLite finds these faster than a thousand characters of each span are copied and
- * parsed.
- */
-export function* briefSpans(
-  db: Database,
-  session: number,
-  segment: number,
-  names: readonly string[],
-): Generator<BriefSpan> {
-  type Values = readonly [
-    spanId: string,
-    parentSpanId: string | null,
-    name: string,
-    startMs: number,
-    endMs: number,
-    status: BriefSpan["status"],
-    links: BriefSpan["links"],
-    events: BriefSpan["events"],
-    ...attributes: (Attributes[string] | null)[],
-  ];
-  const members = ["spanId", "parentSpanId", "name", "startMs", "endMs", "status", "links", "events"];
-  const paths = [...members, ...names.map((name) => `attributes."${name}"`)].map((path) => `'$.${path}'`);
-  for (const values of inPieces<Values>(db, session, segment, `json_extract(record, ${paths.join(", ")})`)) {
-    const [spanId, parentSpanId, name, startMs, endMs, status, links, events] = values;
-    const attributes: Attributes = {};
-    for (const [i, attribute] of names.entries()) {
-      const value = values[members.length + i];
-      if (value !== null && value !== undefined) attributes[attribute] = value as Attributes[string];
-    }
-    const parent = parentSpanId === null ? {} : { parentSpanId };
-    yield { spanId, ...parent, name, startMs, endMs, status, links, events, attributes };
+/** Spans of one segment as they were or will be sent, in the order of settling. See `inPieces` in `queries.ts`. */
+export function* settledSpans(db: Database, session: number, segment: number): Generator<SpanRecord> {
+  const next = db.prepare(
+    `SELECT max(seq) AS last, group_concat(record, ',' ORDER BY seq) AS records
+     FROM (SELECT seq, record FROM spans WHERE session = ? AND segment = ? AND seq > ? ORDER BY seq LIMIT 500)`,
+  );
+  for (let last = -1; ; ) {
+    const row = next.get(session, segment, last);
+    if (typeof row?.["last"] !== "number") return;
+    last = row["last"];
+    yield* JSON.parse(`[${String(row["records"])}]`) as SpanRecord[];
   }
 }
 
@@ -129,20 +104,6 @@ export function traceOfSpan(db: Database, key: string): string | undefined {
 // --- internal ---
 
 const REPAIRED = "spans.repaired_total";
-
-/** Many spans in one text, see `inPieces` in `queries.ts`. @param value SQL expression of JSON */
-function* inPieces<T>(db: Database, session: number, segment: number, value: string): Generator<T> {
-  const next = db.prepare(
-    `SELECT max(seq) AS last, group_concat(value, ',' ORDER BY seq) AS lines FROM (SELECT seq, ${value} AS value
-       FROM spans WHERE session = ? AND segment = ? AND seq > ? ORDER BY seq LIMIT 500)`,
-  );
-  for (let last = -1; ; ) {
-    const row = next.get(session, segment, last);
-    if (typeof row?.["last"] !== "number") return;
-    last = row["last"];
-    yield* JSON.parse(`[${String(row["lines"])}]`) as T[];
-  }
-}
 
 /** At most one look into the store, by the key of the parent's span. */
 function hasParent(db: Database, { segment, record: { traceId, parentSpanId } }: StoredSpan, of: SpanParents): boolean {

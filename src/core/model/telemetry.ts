@@ -41,9 +41,6 @@ export const SpanRecord = z.object({
 });
 export type SpanRecord = z.infer<typeof SpanRecord>;
 
-/** What is shown of a span. */
-export type BriefSpan = Omit<SpanRecord, "traceId" | "kind" | "resource">;
-
 /** The shape of a metric; one name always has one shape. */
 export interface MetricShape {
   readonly name: string;

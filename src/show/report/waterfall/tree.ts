@@ -1,4 +1,4 @@
-import type { AttributeValue, BriefSpan, SpanRecord } from "#core/model/telemetry.ts";
+import type { AttributeValue, SpanRecord } from "#core/model/telemetry.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 
 /** The place of a span in the tree of its session. */
@@ -22,6 +22,15 @@ export interface Node<T> {
   /** No sibling follows. */
   readonly isLast: boolean;
 }
+
+export const spanPlace = (record: SpanRecord, segment: number): SpanPlace => ({
+  spanId: record.spanId,
+  parentId: parentOf(record),
+  segment,
+  isRoot: spanKindOf(record) === "session",
+  startMs: record.startMs,
+  endMs: endMsOf(record),
+});
 
 /**
  * Spans in tree order: children after their parent, ordered by time. Each span once, even if spans are each other's parents. A span whose
@@ -79,28 +88,24 @@ export interface ShownSpan {
   readonly open?: boolean;
 }
 
-export const numberAt = ({ attributes }: BriefSpan, name: string): number | undefined => {
+export const numberAt = ({ attributes }: SpanRecord, name: string): number | undefined => {
   const value: AttributeValue | undefined = attributes[name];
   return typeof value === "number" ? value : undefined;
 };
 
-export const textAt = ({ attributes }: BriefSpan, name: string): string | undefined => {
+export const textAt = ({ attributes }: SpanRecord, name: string): string | undefined => {
   const value: AttributeValue | undefined = attributes[name];
   return typeof value === "string" ? value : undefined;
 };
 
 /** `session`, `turn`, `model_call`, …; `undefined` for spans that are not ours. */
-export const spanKindOf = (record: BriefSpan): string | undefined => textAt(record, semconv.OPENHOOK_SPAN_KIND);
-
-/** With one trace per turn, a turn's span has a link to its session's span instead of a parent. */
-export const parentOf = ({ parentSpanId, links }: BriefSpan): string | undefined =>
-  parentSpanId ?? links.find((link) => link.attributes[semconv.OPENHOOK_LINK_KIND] === "session")?.spanId;
+export const spanKindOf = (record: SpanRecord): string | undefined => textAt(record, semconv.OPENHOOK_SPAN_KIND);
 
 /** Never before the start, though some agents report that. */
-export const endMsOf = (record: BriefSpan): number => Math.max(record.startMs, record.endMs);
+export const endMsOf = (record: SpanRecord): number => Math.max(record.startMs, record.endMs);
 
 /** A turn that a prompt started, typed or sent by a program; other turns continue one or belong to the agent. */
-export const isPrompted = (record: BriefSpan): boolean => {
+export const isPrompted = (record: SpanRecord): boolean => {
   const origin = textAt(record, semconv.OPENHOOK_TURN_ORIGIN);
   return origin === "human" || origin === "machine";
 };
@@ -110,3 +115,7 @@ export const isPrompted = (record: BriefSpan): boolean => {
 const MAX_GUIDE = 48;
 
 const shortened = (guide: string): string => (guide.length <= MAX_GUIDE ? guide : `…${guide.slice(1 - MAX_GUIDE)}`);
+
+/** With one trace per turn, a turn's span has a link to its session's span instead of a parent. */
+const parentOf = ({ parentSpanId, links }: SpanRecord): string | undefined =>
+  parentSpanId ?? links.find((link) => link.attributes[semconv.OPENHOOK_LINK_KIND] === "session")?.spanId;

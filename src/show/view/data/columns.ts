@@ -1,4 +1,4 @@
-import type { BriefSpan } from "#core/model/telemetry.ts";
+import type { SpanRecord } from "#core/model/telemetry.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { plural } from "#kit/text/figures.ts";
 import type { SessionSpan } from "../../report/session-spans.ts";
@@ -8,15 +8,15 @@ import { inTreeOrder, isPrompted, numberAt, textAt } from "../../report/waterfal
 import { FLAG, SPAN_KINDS, type SpanCells, type SpanColumns, type SpanKind } from "../wire/spans.ts";
 
 /** Converts the spans of all segments of a session for the waterfall. @param calls all calls of the session, for the figures */
-export function toColumns(spans: Iterable<ShownSpan>, calls: Iterable<RowCall>): SpanColumns {
+export function toColumns(spans: Iterable<SessionSpan>, calls: Iterable<RowCall>): SpanColumns {
   // Reduced one by one, so that the records of a long session are never in memory together
-  const nodes = inTreeOrder(Array.from(spans, toPlaced));
+  const nodes = inTreeOrder(Array.from(spans, toShown));
   const baseMs = nodes.length === 0 ? 0 : nodes.reduce((ms, { span }) => Math.min(ms, span.startMs), Infinity);
   const strings = new StringTable();
-  const labels = labelsOf(nodes.map(({ span }) => span.shown));
+  const labels = labelsOf(nodes.map(({ span }) => span));
   const rows = rowFigures(nodes, calls).map((figures, i): Row => {
     const { span, depth } = nodes[i] as (typeof nodes)[number];
-    const [label, detail] = [strings.indexOf(labels[i] ?? ""), strings.indexOf(span.shown.detail)];
+    const [label, detail] = [strings.indexOf(labels[i] ?? ""), strings.indexOf(span.detail)];
     return { span, depth, figures, baseMs, label, detail };
   });
   return {
@@ -28,26 +28,10 @@ export function toColumns(spans: Iterable<ShownSpan>, calls: Iterable<RowCall>):
   };
 }
 
-/** The attributes that are read here. */
-export const SHOWN_ATTRIBUTES = [
-  semconv.OPENHOOK_SPAN_KIND,
-  semconv.OPENHOOK_SEGMENT,
-  semconv.OPENHOOK_MODEL_CALLS,
-  semconv.OPENHOOK_SUBAGENT_ID,
-  semconv.OPENHOOK_TURN_ORIGIN,
-  semconv.OPENHOOK_START_ORIGIN,
-  semconv.OPENHOOK_TOOL_STATUS,
-  semconv.OPENHOOK_MCP_SERVER,
-  semconv.PROCESS_EXIT_CODE,
-  semconv.ERROR_TYPE,
-] as const;
-
 // --- internal ---
 
-type ShownSpan = SessionSpan<BriefSpan>;
-
-/** What the waterfall shows of one span by itself. */
-interface Shown {
+/** What the waterfall shows of one span by itself, and its place in the tree. */
+interface Shown extends SumPlace {
   readonly kind: SpanKind;
   /** The span's name without the operation, which its kind already shows. */
   readonly name: string;
@@ -59,7 +43,7 @@ interface Shown {
 
 /** A line of the waterfall. */
 interface Row {
-  readonly span: SumPlace & { readonly shown: Shown };
+  readonly span: Shown;
   readonly depth: number;
   /** Of the span and everything inside it. */
   readonly figures: RowFigures;
@@ -72,28 +56,29 @@ interface Row {
 const columnsOf = (rows: readonly Row[]): Pick<SpanColumns, keyof SpanCells> => ({
   label: rows.map(({ label }) => label),
   detail: rows.map(({ detail }) => detail),
-  kind: rows.map(({ span }) => SPAN_KINDS.indexOf(span.shown.kind)),
+  kind: rows.map(({ span }) => SPAN_KINDS.indexOf(span.kind)),
   depth: rows.map(({ depth }) => depth),
   startMs: rows.map(({ span, baseMs }) => toMicros(span.startMs - baseMs)),
   durationMs: rows.map(({ span }) => toMicros(Math.max(0, span.endMs - span.startMs))),
-  flags: rows.map(({ span, figures }) => span.shown.flags | figureFlags(figures)),
+  flags: rows.map(({ span, figures }) => span.flags | figureFlags(figures)),
   calls: rows.map(({ figures }) => figures.calls),
   input: rows.map(({ figures }) => figures.input),
   output: rows.map(({ figures }) => figures.output),
   costNanoUsd: rows.map(({ figures }) => figures.costNanoUsd),
 });
 
-function toPlaced(span: ShownSpan): Row["span"] {
+function toShown(span: SessionSpan): Shown {
   const { record } = span;
   const kind = kindOf(record);
-  return sumPlace(record, span.segment, {
+  return {
+    ...sumPlace(record, span.segment),
     kind,
     name: nameOf(record, kind),
     ordinal: kind === "session" ? (numberAt(record, semconv.OPENHOOK_SEGMENT) ?? 0) : 0,
     isPrompted: kind === "turn" && isPrompted(record),
     detail: detailOf(span, kind),
     flags: flagsOf(span),
-  });
+  };
 }
 
 /** Collects strings, each once. */
@@ -112,7 +97,7 @@ class StringTable {
 /** Rounds to microseconds, which shortens the JSON. */
 const toMicros = (ms: number): number => Math.round(ms * 1000) / 1000;
 
-const kindOf = (record: BriefSpan): SpanKind => {
+const kindOf = (record: SpanRecord): SpanKind => {
   const kind = textAt(record, semconv.OPENHOOK_SPAN_KIND);
   return SPAN_KINDS.find((known) => known === kind) ?? "other";
 };
@@ -128,13 +113,13 @@ function labelsOf(spans: readonly Shown[]): readonly string[] {
   });
 }
 
-function nameOf(record: BriefSpan, kind: SpanKind): string {
+function nameOf(record: SpanRecord, kind: SpanKind): string {
   const name = record.name.replace(/^(?:invoke_agent|execute_tool|chat) (?=.)/, "");
   return kind === "tool_call" ? toolTitle(name, textAt(record, semconv.OPENHOOK_MCP_SERVER)) : name;
 }
 
 /** What is notable about a span, in words. */
-function detailOf({ record, open }: ShownSpan, kind: SpanKind): string {
+function detailOf({ record, open }: SessionSpan, kind: SpanKind): string {
   const details: string[] = [];
   if (textAt(record, semconv.OPENHOOK_TURN_ORIGIN) === "machine") details.push("by machine");
   if (kind === "session") details.push(textAt(record, semconv.OPENHOOK_START_ORIGIN) ?? "");
@@ -148,7 +133,7 @@ function detailOf({ record, open }: ShownSpan, kind: SpanKind): string {
   return details.filter((detail) => detail !== "").join(", ");
 }
 
-function failureOf(record: BriefSpan): string {
+function failureOf(record: SpanRecord): string {
   const errorType = textAt(record, semconv.ERROR_TYPE);
   return errorType === undefined || NO_REASON.has(errorType) ? "failed" : errorType;
 }
@@ -158,7 +143,7 @@ const NO_REASON: ReadonlySet<string> = new Set(["_OTHER", "tool_error"]);
 
 const flag = (name: keyof typeof FLAG, isSet: boolean): number => (isSet ? FLAG[name] : 0);
 
-function flagsOf({ record, open }: ShownSpan): number {
+function flagsOf({ record, open }: SessionSpan): number {
   const status = textAt(record, semconv.OPENHOOK_TOOL_STATUS);
   return (
     flag("error", record.status.code === "error") |

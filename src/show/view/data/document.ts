@@ -1,15 +1,15 @@
-import { type BriefSpan, SpanRecord } from "#core/model/telemetry.ts";
+import { SpanRecord } from "#core/model/telemetry.ts";
 import type { SpanSettings } from "#core/telemetry/spans.ts";
 import { sumKnown } from "#kit/numbers.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { type StoredSession, sessionById } from "#store/sessions.ts";
-import { briefSpansOf, type SessionSpan, spansOf } from "../../report/session-spans.ts";
+import { type SessionSpan, spansOf } from "../../report/session-spans.ts";
 import { outlineOf, type SessionOutline } from "../../report/session-view.ts";
 import { rowCalls } from "../../report/waterfall/row-sums.ts";
 import { matchesTerm, termsOf } from "../match.ts";
 import type { SearchDocument, SpanDocument } from "../wire/spans.ts";
-import { SHOWN_ATTRIBUTES, toColumns } from "./columns.ts";
+import { toColumns } from "./columns.ts";
 import { type RowDeps, toRow } from "./rows.ts";
 
 /** The agent and the id it gave the session. */
@@ -38,9 +38,7 @@ export function findSession(db: Database, { source, sessionId }: SessionName): S
 export function stampOf(db: Database, { id }: StoredSession): string {
   const row = db
     .prepare(
-      `SELECT (SELECT last_ms FROM sessions WHERE id = ?1) AS last,
-         (SELECT max((SELECT max(seq) FROM spans p WHERE p.session = g.session AND p.segment = g.ordinal))
-           FROM segments g WHERE g.session = ?1) AS seq,
+      `SELECT (SELECT last_ms FROM sessions WHERE id = ?1) AS last, (SELECT max(seq) FROM spans WHERE session = ?1) AS seq,
          (SELECT count(*) FROM events WHERE session = ?1 AND settled = 0) AS events,
          (SELECT group_concat(length(body) || ':' || key) FROM entries WHERE session = ?1 AND settled = 0) AS entries,
          (SELECT group_concat(ordinal || ':' || delivered) FROM segments WHERE session = ?1) AS segments,
@@ -66,7 +64,7 @@ export function toDocument(
   view: SessionOutline,
   deps: RowDeps,
   traceLink?: string,
-  spans: Iterable<SessionSpan<BriefSpan>> = briefSpansOf(db, view, SHOWN_ATTRIBUTES),
+  spans: Iterable<SessionSpan> = spansOf(db, view),
 ) {
   const [first] = traceLink === undefined ? [] : spansOf(db, view);
   return {
