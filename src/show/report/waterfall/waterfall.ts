@@ -29,7 +29,7 @@ export function* waterfall(
   { columns, colour }: Terminal,
   turnsBefore = 0,
 ): Generator<string> {
-  const nodes = inTreeOrder(spans.map((shown) => ({ ...sumPlace(shown.record, shown.segment), shown })));
+  const nodes = inTreeOrder(spans.map((shown) => sumPlace(shown.record, shown.segment, shown)));
   const [figures, guides] = [rowFigures(nodes, calls), guidesOf(nodes)];
   const axis = axisOf(spans);
   let turns = turnsBefore;
