@@ -27,27 +27,40 @@ export const CALL_SUM_NAMES = [...COUNTS, ...KNOWN] as const satisfies readonly 
 /** Sums over calls; the view `usage` of the store gives the same over the same calls. */
 export function sumOfCalls(calls: Iterable<SummedCall>): CallSums {
   const sums: Writable<CallSums> = { ...NO_CALLS };
-  for (const { call, costNanoUsd, noPrice } of calls) {
-    const known = callsIn(call);
-    const calls = known ?? 1;
-    if (known === undefined) sums.aggregateRecords++;
-    else sums.modelCalls += known;
-    if (!isWholeUsage(call.usage)) sums.callsWithoutUsage += calls;
-    if (!call.complete) sums.incompleteCalls += calls;
-    if (costNanoUsd === undefined || noPrice !== undefined) sums.unpricedCalls += calls;
-    if (call.usage !== undefined) addKnown(sums, call.usage, TOKEN_KINDS);
-    if (costNanoUsd !== undefined) sums.costNanoUsd = (sums.costNanoUsd ?? 0) + costNanoUsd;
-  }
+  for (const call of calls) addCall(sums, call);
   return sums;
 }
 
 /** Adds two sums. */
 export function addSums(a: CallSums, b: CallSums): CallSums {
   const sums: Writable<CallSums> = { ...a };
-  for (const name of COUNTS) sums[name] += b[name];
-  addKnown(sums, b, KNOWN);
+  addTo(sums, b);
   return sums;
 }
+
+/** Sums without calls, to be added to. With all members from the start, because adding them one by one is slow. */
+export const emptySums = (): Writable<CallSums> => ({ ...NOTHING_KNOWN });
+
+/** Adds a call to sums. */
+export function addCall(sums: Writable<CallSums>, { call, costNanoUsd, noPrice }: SummedCall): void {
+  const known = callsIn(call);
+  const calls = known ?? 1;
+  if (known === undefined) sums.aggregateRecords++;
+  else sums.modelCalls += known;
+  if (!isWholeUsage(call.usage)) sums.callsWithoutUsage += calls;
+  if (!call.complete) sums.incompleteCalls += calls;
+  if (costNanoUsd === undefined || noPrice !== undefined) sums.unpricedCalls += calls;
+  if (call.usage !== undefined) addKnown(sums, call.usage, TOKEN_KINDS);
+  if (costNanoUsd !== undefined) sums.costNanoUsd = (sums.costNanoUsd ?? 0) + costNanoUsd;
+}
+
+/** Adds sums to others. */
+export function addTo(sums: Writable<CallSums>, more: CallSums): void {
+  for (const name of COUNTS) sums[name] += more[name];
+  addKnown(sums, more, KNOWN);
+}
+
+const NOTHING_KNOWN: CallSums = { ...Object.fromEntries(KNOWN.map((name) => [name, undefined])), ...NO_CALLS };
 
 /** The sums with the opposite sign: added to other sums, they take calls out. */
 const negativeSums = (sums: CallSums): CallSums =>

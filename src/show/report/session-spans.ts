@@ -35,14 +35,13 @@ export function turnsOfCalls(db: Database, view: SessionView): readonly number[]
   const { stored, facts, openSpans, subagentList } = view;
   const starts = subagentList.flatMap(({ parentCallId: id }) => (id ? [spanKeyOf(facts, "tool_call", id)] : []));
   const nodes = inTreeOrder(
-    [...openSpans, ...spansWithoutCalls(db, stored.id, starts)].map(({ record, segment }) => ({
-      ...sumPlace(record, segment),
-      isTurn: spanKindOf(record) === "turn" && isPrompted(record),
-    })),
+    [...openSpans, ...spansWithoutCalls(db, stored.id, starts)].map(({ record, segment }) =>
+      sumPlace(record, segment, { isTurn: spanKindOf(record) === "turn" && isPrompted(record) }),
+    ),
   );
   let turns = 0;
   const turnAt: number[] = [];
-  for (const { span, parent } of nodes) turnAt.push(span.isTurn ? ++turns : (turnAt[parent] ?? 0));
+  for (const { span, parent } of nodes) turnAt.push(span.shown.isTurn ? ++turns : (turnAt[parent] ?? 0));
   const rowOf = rowFinder(nodes);
   const parents = parentsOfCalls(db, stored.id);
   return view.calls.map((one) => {

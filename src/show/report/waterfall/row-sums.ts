@@ -1,11 +1,12 @@
 import type { CallSums, ModelCall, PricedCall } from "#core/model/model-call.ts";
 import type { SessionFacts } from "#core/model/session.ts";
 import type { SpanRecord } from "#core/model/telemetry.ts";
-import { addSums, NO_CALLS, sumOfCalls } from "#core/rules/call-sums.ts";
+import { addCall, addTo, emptySums, NO_CALLS } from "#core/rules/call-sums.ts";
 import { spanIdOf } from "#core/telemetry/ids.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
+import type { Writable } from "#kit/objects.ts";
 import { hasUsage, lowerBounds } from "../call-totals.ts";
-import { type Node, numberAt, type SpanPlace, spanKindOf, spanPlace, textAt } from "./tree.ts";
+import { endMsOf, type Node, numberAt, parentOf, type SpanPlace, spanKindOf, textAt } from "./tree.ts";
 
 /** A model call and the span that shows it. */
 export interface RowCall {
@@ -38,12 +39,22 @@ export interface RowFigures {
   readonly hasUsage: boolean;
 }
 
-export const sumPlace = (record: SpanRecord, segment: number): SumPlace => ({
-  ...spanPlace(record, segment),
-  isCall: spanKindOf(record) === "model_call",
-  hasOwnSums: RUNS.has(spanKindOf(record) ?? "") && numberAt(record, semconv.OPENHOOK_MODEL_CALLS) === undefined,
-  agentId: textAt(record, semconv.OPENHOOK_SUBAGENT_ID),
-});
+/** @param shown what else is known of the span; a member, because copying the places of a long session into larger objects is slow */
+export function sumPlace<T>(record: SpanRecord, segment: number, shown: T): SumPlace & { readonly shown: T } {
+  const kind = spanKindOf(record);
+  return {
+    spanId: record.spanId,
+    parentId: parentOf(record),
+    segment,
+    isRoot: kind === "session",
+    startMs: record.startMs,
+    endMs: endMsOf(record),
+    isCall: kind === "model_call",
+    hasOwnSums: RUNS.has(kind ?? "") && numberAt(record, semconv.OPENHOOK_MODEL_CALLS) === undefined,
+    agentId: textAt(record, semconv.OPENHOOK_SUBAGENT_ID),
+    shown,
+  };
+}
 
 /** The calls of a session for `rowFigures`. */
 export const rowCalls = <T extends { readonly call: Pick<ModelCall, "key"> }>(
@@ -77,9 +88,14 @@ export const callsOfSpans = (spans: readonly { readonly record: SpanRecord; read
  * segment's root.
  */
 export function rowFinder(nodes: readonly Node<SumPlace>[]): (call: RowCall) => number {
-  const indexes = new Map(nodes.map(({ span }, index) => [span.spanId, index]));
-  const roots = new Map(nodes.flatMap(({ span }, index) => (span.isRoot ? [[span.segment, index]] : [])));
-  const runs = nodes.map(({ span }, index) => ({ span, index })).filter(({ span }) => span.hasOwnSums && !span.isRoot);
+  const indexes = new Map<string, number>();
+  const roots = new Map<number, number>();
+  const runs: { readonly span: SumPlace; readonly index: number }[] = [];
+  for (const [index, { span }] of nodes.entries()) {
+    indexes.set(span.spanId, index);
+    if (span.isRoot) roots.set(span.segment, index);
+    else if (span.hasOwnSums) runs.push({ span, index });
+  }
   return (one) =>
     (one.call.covers === undefined ? indexes.get(one.spanId) : runOf(runs, one)) ?? roots.get(one.segment) ?? 0;
 }
@@ -89,11 +105,16 @@ export function rowFinder(nodes: readonly Node<SumPlace>[]): (call: RowCall) => 
  * for sums that an agent reports without their calls: these are in the row of their run and above.
  */
 export function rowFigures(nodes: readonly Node<SumPlace>[], calls: Iterable<RowCall>): readonly RowFigures[] {
-  const sums = new Array<CallSums>(nodes.length).fill(NO_CALLS);
+  // Added to in place: a long session has many calls, in rows that are deep
+  const sums = new Array<Writable<CallSums> | undefined>(nodes.length).fill(undefined);
+  const sumsAt = (index: number): Writable<CallSums> => {
+    const known = sums[index] ?? emptySums();
+    sums[index] = known;
+    return known;
+  };
   const rowOf = rowFinder(nodes);
   for (const one of calls) {
-    const index = rowOf(one);
-    sums[index] = addSums(sums[index] ?? NO_CALLS, sumOfCalls([one]));
+    addCall(sumsAt(rowOf(one)), one);
   }
   const lacksUsage = nodes.map(() => false);
   const figures: RowFigures[] = [];
@@ -116,7 +137,7 @@ export function rowFigures(nodes: readonly Node<SumPlace>[], calls: Iterable<Row
       hasUsage: hasUsage(all) || lacks,
     };
     if (parent < 0) continue;
-    if (all !== NO_CALLS) sums[parent] = addSums(sums[parent] ?? NO_CALLS, all);
+    if (all !== NO_CALLS) addTo(sumsAt(parent), all);
     if (lacks) lacksUsage[parent] = true;
   }
   return figures;

@@ -23,15 +23,6 @@ export interface Node<T> {
   readonly isLast: boolean;
 }
 
-export const spanPlace = (record: SpanRecord, segment: number): SpanPlace => ({
-  spanId: record.spanId,
-  parentId: parentOf(record),
-  segment,
-  isRoot: spanKindOf(record) === "session",
-  startMs: record.startMs,
-  endMs: endMsOf(record),
-});
-
 /**
  * Spans in tree order: children after their parent, ordered by time. Each span once, even if spans are each other's parents. A span whose
  * parent is missing or in another segment is below the root of its segment, because its calls are in the sums of that segment. Not
@@ -101,6 +92,10 @@ export const textAt = ({ attributes }: SpanRecord, name: string): string | undef
 /** `session`, `turn`, `model_call`, …; `undefined` for spans that are not ours. */
 export const spanKindOf = (record: SpanRecord): string | undefined => textAt(record, semconv.OPENHOOK_SPAN_KIND);
 
+/** With one trace per turn, a turn's span has a link to its session's span instead of a parent. */
+export const parentOf = ({ parentSpanId, links }: SpanRecord): string | undefined =>
+  parentSpanId ?? links.find((link) => link.attributes[semconv.OPENHOOK_LINK_KIND] === "session")?.spanId;
+
 /** Never before the start, though some agents report that. */
 export const endMsOf = (record: SpanRecord): number => Math.max(record.startMs, record.endMs);
 
@@ -115,7 +110,3 @@ export const isPrompted = (record: SpanRecord): boolean => {
 const MAX_GUIDE = 48;
 
 const shortened = (guide: string): string => (guide.length <= MAX_GUIDE ? guide : `…${guide.slice(1 - MAX_GUIDE)}`);
-
-/** With one trace per turn, a turn's span has a link to its session's span instead of a parent. */
-const parentOf = ({ parentSpanId, links }: SpanRecord): string | undefined =>
-  parentSpanId ?? links.find((link) => link.attributes[semconv.OPENHOOK_LINK_KIND] === "session")?.spanId;

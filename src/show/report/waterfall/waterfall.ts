@@ -39,7 +39,7 @@ export function* waterfall(
   { columns, colour }: Terminal,
   { turnsBefore = 0, lines = NO_LINES, rowsShown = "all" }: Partial<WaterfallTexts> = {},
 ): Generator<string> {
-  const nodes = inTreeOrder(spans.map((shown) => ({ ...sumPlace(shown.record, shown.segment), shown })));
+  const nodes = inTreeOrder(spans.map((shown) => sumPlace(shown.record, shown.segment, shown)));
   const [figures, guides] = [rowFigures(nodes, calls), guidesOf(nodes)];
   let turns = turnsBefore;
   const placed = nodes.map(({ span: { shown, isRoot: isSession }, ...node }) => {

@@ -10,13 +10,13 @@ import { FLAG, SPAN_KINDS, type SpanCells, type SpanColumns, type SpanKind } fro
 /** Converts the spans of all segments of a session for the waterfall. @param calls all calls of the session, for the figures */
 export function toColumns(spans: Iterable<SessionSpan>, calls: Iterable<RowCall>): SpanColumns {
   // Reduced one by one, so that the records of a long session are never in memory together
-  const nodes = inTreeOrder(Array.from(spans, toShown));
+  const nodes = inTreeOrder(Array.from(spans, toPlaced));
   const baseMs = nodes.length === 0 ? 0 : nodes.reduce((ms, { span }) => Math.min(ms, span.startMs), Infinity);
   const strings = new StringTable();
-  const labels = labelsOf(nodes.map(({ span }) => span));
+  const labels = labelsOf(nodes.map(({ span }) => span.shown));
   const rows = rowFigures(nodes, calls).map((figures, i): Row => {
     const { span, depth } = nodes[i] as (typeof nodes)[number];
-    const [label, detail] = [strings.indexOf(labels[i] ?? ""), strings.indexOf(span.detail)];
+    const [label, detail] = [strings.indexOf(labels[i] ?? ""), strings.indexOf(span.shown.detail)];
     return { span, depth, figures, baseMs, label, detail };
   });
   return {
@@ -30,8 +30,8 @@ export function toColumns(spans: Iterable<SessionSpan>, calls: Iterable<RowCall>
 
 // --- internal ---
 
-/** What the waterfall shows of one span by itself, and its place in the tree. */
-interface Shown extends SumPlace {
+/** What the waterfall shows of one span by itself. */
+interface Shown {
   readonly kind: SpanKind;
   /** The span's name without the operation, which its kind already shows. */
   readonly name: string;
@@ -43,7 +43,7 @@ interface Shown extends SumPlace {
 
 /** A line of the waterfall. */
 interface Row {
-  readonly span: Shown;
+  readonly span: SumPlace & { readonly shown: Shown };
   readonly depth: number;
   /** Of the span and everything inside it. */
   readonly figures: RowFigures;
@@ -56,29 +56,28 @@ interface Row {
 const columnsOf = (rows: readonly Row[]): Pick<SpanColumns, keyof SpanCells> => ({
   label: rows.map(({ label }) => label),
   detail: rows.map(({ detail }) => detail),
-  kind: rows.map(({ span }) => SPAN_KINDS.indexOf(span.kind)),
+  kind: rows.map(({ span }) => SPAN_KINDS.indexOf(span.shown.kind)),
   depth: rows.map(({ depth }) => depth),
   startMs: rows.map(({ span, baseMs }) => toMicros(span.startMs - baseMs)),
   durationMs: rows.map(({ span }) => toMicros(Math.max(0, span.endMs - span.startMs))),
-  flags: rows.map(({ span, figures }) => span.flags | figureFlags(figures)),
+  flags: rows.map(({ span, figures }) => span.shown.flags | figureFlags(figures)),
   calls: rows.map(({ figures }) => figures.calls),
   input: rows.map(({ figures }) => figures.input),
   output: rows.map(({ figures }) => figures.output),
   costNanoUsd: rows.map(({ figures }) => figures.costNanoUsd),
 });
 
-function toShown(span: SessionSpan): Shown {
+function toPlaced(span: SessionSpan): Row["span"] {
   const { record } = span;
   const kind = kindOf(record);
-  return {
-    ...sumPlace(record, span.segment),
+  return sumPlace(record, span.segment, {
     kind,
     name: nameOf(record, kind),
     ordinal: kind === "session" ? (numberAt(record, semconv.OPENHOOK_SEGMENT) ?? 0) : 0,
     isPrompted: kind === "turn" && isPrompted(record),
     detail: detailOf(span, kind),
     flags: flagsOf(span),
-  };
+  });
 }
 
 /** Collects strings, each once. */

@@ -38,7 +38,9 @@ export function findSession(db: Database, { source, sessionId }: SessionName): S
 export function stampOf(db: Database, { id }: StoredSession): string {
   const row = db
     .prepare(
-      `SELECT (SELECT last_ms FROM sessions WHERE id = ?1) AS last, (SELECT max(seq) FROM spans WHERE session = ?1) AS seq,
+      `SELECT (SELECT last_ms FROM sessions WHERE id = ?1) AS last,
+         (SELECT max((SELECT max(seq) FROM spans p WHERE p.session = g.session AND p.segment = g.ordinal))
+           FROM segments g WHERE g.session = ?1) AS seq,
          (SELECT count(*) FROM events WHERE session = ?1 AND settled = 0) AS events,
          (SELECT group_concat(length(body) || ':' || key) FROM entries WHERE session = ?1 AND settled = 0) AS entries,
          (SELECT group_concat(ordinal || ':' || delivered) FROM segments WHERE session = ?1) AS segments,
