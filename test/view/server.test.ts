@@ -435,7 +435,7 @@ describe("responses", () => {
     }
     expect(await served.ask("api/session")).toMatchObject({ status: 400 });
     expect(await served.ask(`api/sessions?text=${"a".repeat(5000)}`)).toMatchObject({ status: 400 });
-    expect(await served.ask("api/usage?unit=hour&sinceMs=-99999999999999")).toMatchObject({ status: 400 });
+    expect(await served.ask("api/usage?unit=hour&untilMs=99999999999999")).toMatchObject({ status: 400 });
     expect(served.logged).toEqual([]);
   });
 
