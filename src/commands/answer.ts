@@ -3,9 +3,14 @@ import type { Context } from "#config/context.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf } from "#kit/text/terminal.ts";
 import { answerLines, answerOf } from "#show/report/text/answer.ts";
+import { storedSources } from "#store/session-list.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import { refreshed } from "./refreshed.ts";
 import { showsTitles, withPrompts } from "./titles.ts";
+
+/** The agents of all stored sessions; `undefined` without a store. @throws UserError when it cannot be read */
+export const storedAgents = (context: Context): ReadonlySet<string> | undefined =>
+  withOpenStore(context, storedSources);
 
 /**
  * Prints what is most worth knowing of the stored sessions.

@@ -1,4 +1,4 @@
-import type { SessionSort } from "#store/session-order.ts";
+import type { SessionSort } from "#store/session-sorts.ts";
 import type { RefreshOption } from "./refreshed.ts";
 import type { TitlesOption } from "./titles.ts";
 

@@ -8,8 +8,6 @@ import {
   sessionsOnlyText,
 } from "#setup/registration/present-agents.ts";
 import type { AgentLookup } from "#setup/registration/settings.ts";
-import { storedSources } from "#store/session-list.ts";
-import { withOpenStore } from "#store/sessions/open-store.ts";
 import { chooseAgents } from "./choose-agents.ts";
 import { type EnableOptions, enable } from "./enable.ts";
 import { offerImport } from "./offer-import.ts";
@@ -47,7 +45,8 @@ export async function start(
   const how = options.yes ? "yes" : "ask";
   const { answer, code } = await offerImport(how, options.stop, context, { brief: true });
   if (answer === "cancelled" || options.stop.aborted) return Math.max(1, code);
-  const sources = withOpenStore(context, storedSources);
+  const { storedAgents } = await import("./answer.ts");
+  const sources = storedAgents(context);
   if (sources !== undefined) context.stdout.write(await sessionsOnlyText(sources, context, agents));
   const shown = await showSessions(answer !== "no", options, context);
   return Math.max(enabled, code, shown);

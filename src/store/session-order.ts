@@ -1,10 +1,7 @@
 import { coveredMs } from "#kit/numbers.ts";
 import type { Database } from "./database.ts";
 import { texts } from "./rows.ts";
-
-/** How sessions can be sorted, the largest first. */
-export const SESSION_SORTS = ["time", "cost", "duration", "failures"] as const;
-export type SessionSort = (typeof SESSION_SORTS)[number];
+import type { SessionSort } from "./session-sorts.ts";
 
 /**
  * Ids of sessions in another order; equal ones stay as they are, and those whose value is unknown come last. From what is settled, so a

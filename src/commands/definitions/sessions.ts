@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { DIMENSIONS } from "#show/report/query.ts";
-import { SESSION_SORTS } from "#store/session-order.ts";
+import { SESSION_SORTS } from "#store/session-sorts.ts";
 import { portNumber, turnNumber, wholeNumber } from "../option-values.ts";
 import { GROUPS } from "./groups.ts";
 import { NO_REFRESH, NO_TITLES } from "./option-texts.ts";
