@@ -229,7 +229,8 @@ test("on a phone, figures and the first rows are on the first screen", async () 
     page.evaluate<number>(`document.querySelector(${JSON.stringify(selector)}).getBoundingClientRect().bottom`);
   expect(await bottom(".key-figures dd")).toBeLessThan(PHONE.height / 3);
   expect(await bottom("#row-2")).toBeLessThan(PHONE.height);
-  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE.width);
+  // Prompts and commands arrive after the rows
+  await expect.poll(() => page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE.width);
 });
 
 test.each(["light", "dark"] as const)("everything unfolded is accessible: %s", async (colorScheme) => {
