@@ -55,14 +55,8 @@ async function expectLines({
   );
   const written = WRITTEN[of.source]?.(of);
   const query = { home, roots, hasTime: () => true };
-  // OpenCode's command line puts its argument between quotation marks
-  const prompts = promptsOf(of).map((prompt) =>
-    prompt
-      .trim()
-      .split("\n")[0]
-      ?.trim()
-      .replace(/^"(.*)"$/, "$1"),
-  );
+  const prompts = promptsOf(of).map((prompt) => firstLine(prompt));
+  expect(views).toBeDefined();
   for (const view of views ?? []) {
     const lines = await contentLines(reader, view.stored, { ...query, redact: (text) => text });
     const bySpan = linesOfSpans(view, lines);
@@ -80,7 +74,9 @@ async function expectLines({
       expect(shownArguments, tool.callId).toBe(typeof given === "string" ? given : shownArguments);
       if (typeof given !== "string") expect(JSON.parse(shownArguments)).toEqual(given);
     }
-    for (const turn of view.turnList.filter(({ origin }) => origin === "human")) {
+    // Some recordings were not made by a scenario, and some agents can keep no file of a session
+    const isAsked = prompts.length > 0 && lines.length > 0;
+    for (const turn of isAsked ? view.turnList.filter(({ origin }) => origin === "human") : []) {
       const line = bySpan.get(spanIdOf(view.facts, "turn", turn.key));
       expect(prompts, turn.key).toContain(line?.text);
       const contentOf = async (wanted: WantedContent | undefined) =>
@@ -109,7 +105,8 @@ function allTexts(given: unknown): readonly string[] {
       texts.push([...value.matchAll(/^\*\*\* \w+ File: (.+)$/gm)].map(([, path]) => path).join(", "));
     } else if (Array.isArray(value)) {
       texts.push(value.filter((item) => typeof item === "string").join(" "));
-      texts.push(value.flatMap((item) => allTexts(item)[0] ?? []).join(", "));
+      const ofItems = value.map(allTexts);
+      for (const index of [0, 1, 2]) texts.push(ofItems.flatMap((item) => item[index] ?? []).join(", "));
       value.forEach(walk);
     } else if (typeof value === "object" && value !== null) Object.values(value).forEach(walk);
   };

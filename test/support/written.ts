@@ -43,7 +43,7 @@ export const WRITTEN: Readonly<Record<string, (of: Replay) => Written>> = {
       calls: callsOf(
         ending("_call").map((item) => [
           at(item, "call_id"),
-          at(item, "arguments") === undefined ? at(item, "input") : JSON.parse(text(at(item, "arguments"))),
+          at(item, "arguments") === undefined ? at(item, "input") : JSON.parse(text(at(item, "arguments")) || "{}"),
         ]),
         ending("_output").map((item) => [at(item, "call_id"), plain(at(item, "output"))]),
       ),

@@ -10,7 +10,9 @@ export function firstLine(value: unknown): string | undefined {
     .split("\n")
     .map((one) => one.replace(/\s+/g, " ").trim())
     .find((one) => one !== "");
-  return line?.replace(/^"(.*)"$/, "$1").slice(0, MAX_CHARACTERS);
+  const shown = line?.replace(/^"(.*)"$/, "$1").slice(0, MAX_CHARACTERS);
+  // Half a character at the end
+  return shown?.replace(/[\ud800-\udbff]$/, "");
 }
 
 /**
