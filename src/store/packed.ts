@@ -7,6 +7,7 @@ import { putPackedChanges } from "./changes.ts";
 import type { Database, Row, Value } from "./database.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { insertRows, numbers, rowOf } from "./rows.ts";
+import { putSums } from "./sum-rows.ts";
 
 // Imported sessions that are over and were not exported. As rows they would take a hundred times as long to write, and of most
 // only the sums are read. A single session is built from its facts by the same functions as any other, and becomes rows as soon as
@@ -54,9 +55,7 @@ export function putPacked(db: Database, sessions: readonly PackedSession[]): voi
   }
   insertRows(db, "INSERT INTO packed (session, body, read_by) VALUES", rowOf(3), bodies);
   insertRows(db, PUT_SEGMENTS, "(?, ?, ?, ?, ?, ?, ?, ?, ?, 1)", segments);
-  putRows(db, "usage", sessions);
-  putRows(db, "tools", sessions);
-  putRows(db, "turns", sessions);
+  putSums(db, sessions);
   putPackedChanges(db, sessions);
   putOwned(db, sessions);
 }
@@ -214,17 +213,6 @@ function keysIn({ globalKey }: TranscriptEntry): readonly string[] {
 interface Owned {
   readonly digest: number;
   readonly session: number;
-}
-
-/** How many columns a table of sums has, including the session's number. */
-const COLUMNS: {
-  readonly [K in "usage" | "tools" | "turns"]: [session: number, ...Packed[K][number]]["length"];
-} = { usage: 20, tools: 10, turns: 6 };
-
-function putRows(db: Database, kind: keyof typeof COLUMNS, sessions: readonly PackedSession[]): void {
-  const values: Value[] = [];
-  for (const { id, packed } of sessions) for (const row of packed[kind]) values.push(id, ...row);
-  insertRows(db, `INSERT INTO packed_${kind} VALUES`, rowOf(COLUMNS[kind]), values);
 }
 
 function putOwned(db: Database, sessions: readonly PackedSession[]): void {

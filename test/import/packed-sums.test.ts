@@ -16,7 +16,7 @@ function partsOf(boundaries: readonly number[], times: readonly number[]): reado
     const place = sums.addCall(call, TOKENS, 0);
     parts[place] = [...(parts[place] ?? []), endMs];
   }
-  expect(sums.usage.map((row) => row[3])).toEqual(parts.map(({ length }) => length));
+  expect(sums.usage.map(({ calls }) => calls)).toEqual(parts.map(({ length }) => length));
   return parts;
 }
 

@@ -166,7 +166,7 @@ function meaningOf({ owned, segments, usage, tools, turns, calls, sellers }: Unp
   const called: unknown[] = [];
   for (let row = 0; row < calls.length; row += CALL_NUMBERS) {
     const [place = -1, segment = -1, seller = -1, ...rest] = calls.subarray(row, row + CALL_NUMBERS);
-    const [timeMs, model, subagent] = usage[place] ?? [];
+    const { timeMs, model, subagent } = usage[place] ?? {};
     called.push([timeMs, model, subagent, segments[segment]?.segment.ordinal, sellers[seller], ...rest]);
   }
   return {

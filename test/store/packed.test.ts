@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Packed } from "#core/model/packed.ts";
+import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { encodeFacts } from "#core/packed/facts.ts";
 import { digestOf } from "#kit/digest.ts";
@@ -209,7 +210,13 @@ const packed = (
   facts: encodeFacts(entries),
   owned,
   segments: [{ segment: { ordinal: 0, startMs: 1_000, endMs: 1_000, lastActivityMs: 1_000, uses: [] }, totals: "{}" }],
-  usage: [[0, "m", 0, entries.length, 0, 0, 0, 0, 1, 1, null, null, null, null, null, null, 0, null, null]],
+  usage: [
+    {
+      ...{ timeMs: 0, model: "m", subagent: 0, calls: entries.length, aggregateRecords: 0, withoutUsage: 0 },
+      ...{ unpriced: 0, incomplete: 0, tokens: TOKEN_KINDS.map((_, i) => (i < 2 ? 1 : null)), costNanoUsd: null },
+      ...{ durationMs: 0, noPrice: null, unpricedCalls: null },
+    },
+  ],
   tools: [[0, "Bash", null, 0, 1, 0, 0, 0, 5]],
   turns: [[0, "human", 1, 0, 0]],
 });

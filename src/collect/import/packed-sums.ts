@@ -21,7 +21,7 @@ import type { Unpriced } from "./price.ts";
  */
 export class PackedSums {
   readonly #boundaries: readonly number[];
-  readonly #usage = new Groups<PackedUsage>();
+  readonly #usage = new Groups<UsageSum>();
   readonly #tools = new Groups<PackedTools>();
   readonly #turns = new Groups<PackedTurns>();
 
@@ -30,7 +30,7 @@ export class PackedSums {
     this.#boundaries = boundaries;
   }
 
-  get usage(): readonly Writable<PackedUsage>[] {
+  get usage(): readonly PackedUsage[] {
     return this.#usage.rows;
   }
 
@@ -62,17 +62,18 @@ export class PackedSums {
     const { model, isSubagents, endMs, calls = 1 } = call;
     const timeMs = this.#partOf(endMs);
     const subagent = isSubagents ? 1 : 0;
-    const place = this.#usage.place(`${timeMs} ${subagent} ${model ?? "\0"}`, () => [
-      ...([timeMs, model ?? null, subagent, 0, 0, 0, 0, 0] as const),
-      ...([null, null, null, null, null, null, null, null, 0, null, null] as const),
-    ]);
+    const place = this.#usage.place(`${timeMs} ${subagent} ${model ?? "\0"}`, () => ({
+      ...{ timeMs, model: model ?? null, subagent, calls: 0, aggregateRecords: 0, withoutUsage: 0, unpriced: 0 },
+      ...{ incomplete: 0, tokens: TOKEN_KINDS.map(() => null), costNanoUsd: null, durationMs: 0, noPrice: null },
+      unpricedCalls: null,
+    }));
     const row = this.#usage.at(place);
-    if (call.calls === undefined) row[4]++;
-    else row[3] += calls;
-    row[6] += calls;
-    if (!call.complete) row[7] += calls;
-    row[16] += Math.max(0, endMs - call.startMs);
-    if (Number.isNaN(tokens[at + INPUT]) || Number.isNaN(tokens[at + OUTPUT])) row[5] += calls;
+    if (call.calls === undefined) row.aggregateRecords++;
+    else row.calls += calls;
+    row.unpriced += calls;
+    if (!call.complete) row.incomplete += calls;
+    row.durationMs += Math.max(0, endMs - call.startMs);
+    if (Number.isNaN(tokens[at + INPUT]) || Number.isNaN(tokens[at + OUTPUT])) row.withoutUsage += calls;
     for (let kind = 0; kind < TOKEN_KINDS.length; kind++) addTokens(row, kind, tokens[at + kind]);
     return place;
   }
@@ -100,17 +101,20 @@ export class PackedSums {
 
   /** Sums over all calls. */
   calls(): CallSums {
-    const all: [number, number, number, number, number] = [0, 0, 0, 0, 0];
-    const tokens: Writable<Partial<Record<(typeof TOKEN_KINDS)[number], number>>> = {};
+    const sums = { modelCalls: 0, aggregateRecords: 0, callsWithoutUsage: 0, unpricedCalls: 0, incompleteCalls: 0 };
+    const all: Writable<CallSums> = sums;
     for (const row of this.#usage.rows) {
-      for (let i = 0; i < all.length; i++) all[i as 0] += row[(3 + i) as 3];
+      sums.modelCalls += row.calls;
+      sums.aggregateRecords += row.aggregateRecords;
+      sums.callsWithoutUsage += row.withoutUsage;
+      sums.unpricedCalls += row.unpriced;
+      sums.incompleteCalls += row.incomplete;
       for (const [i, kind] of TOKEN_KINDS.entries()) {
-        const sum = plusKnown(tokens[kind], row[(FIRST_TOKENS + i) as 8]);
-        if (sum !== undefined) tokens[kind] = sum;
+        const sum = plusKnown(all[kind], row.tokens[i]);
+        if (sum !== undefined) all[kind] = sum;
       }
     }
-    const [modelCalls, aggregateRecords, callsWithoutUsage, unpricedCalls, incompleteCalls] = all;
-    return { modelCalls, aggregateRecords, callsWithoutUsage, unpricedCalls, incompleteCalls, ...tokens };
+    return all;
   }
 
   /** The time that all calls between the same two boundaries of a quarter get: the quarter's start, or just after a boundary. */
@@ -203,21 +207,19 @@ type SummedTool = Pick<ToolCall, "name" | "status" | "startMs" | "endMs"> & {
 const INPUT = TOKEN_KINDS.indexOf("input");
 const OUTPUT = TOKEN_KINDS.indexOf("output");
 
-/** Index of the first token count in a row of `usage`. */
-const FIRST_TOKENS = 8;
+type UsageSum = Omit<Writable<PackedUsage>, "tokens"> & { readonly tokens: (number | null)[] };
 
 /** Half of the least difference between two boundaries, so that it is before the next one. */
 const AFTER_MS = 1 / 2_048;
 
 const quarterOf = (ms: number): number => Math.floor(ms / QUARTER_MS) * QUARTER_MS;
 
-function addTokens(row: Writable<PackedUsage>, kind: number, tokens: number | undefined): void {
-  const place = (FIRST_TOKENS + kind) as 8;
-  if (tokens !== undefined && !Number.isNaN(tokens)) row[place] = plusKnown(row[place], tokens);
+function addTokens(row: UsageSum, kind: number, tokens: number | undefined): void {
+  if (tokens !== undefined && !Number.isNaN(tokens)) row.tokens[kind] = plusKnown(row.tokens[kind] ?? null, tokens);
 }
 
 /** One row per key. */
-class Groups<T extends readonly unknown[]> {
+class Groups<T extends object> {
   readonly rows: Writable<T>[] = [];
   readonly #places = new Map<string, number>();
   #last = { key: "", place: -1 };
@@ -229,7 +231,7 @@ class Groups<T extends readonly unknown[]> {
     if (place === undefined) {
       place = this.rows.length;
       this.#places.set(key, place);
-      this.rows.push([...make()] as unknown as Writable<T>);
+      this.rows.push(make() as Writable<T>);
     }
     this.#last = { key, place };
     return place;

@@ -1,6 +1,7 @@
 import { CALL_NUMBERS, HAS_FEES, IS_SUM, type Packed, type PackedUsage } from "#core/model/packed.ts";
 import type { NoPrice, Price } from "#core/model/price-list.ts";
 import type { SessionFacts } from "#core/model/session.ts";
+import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
 import { pricesOfModel, takePriceError } from "#core/telemetry/cost.ts";
 import type { Totals } from "#core/telemetry/totals.ts";
 import type { Writable } from "#kit/objects.ts";
@@ -17,7 +18,7 @@ export type KnownSums = readonly PackedUsage[];
  */
 function priced(unpriced: Unpriced, provider: string | undefined, before: KnownSums = []): Packed {
   const { calls, sellers, segments, usage, ...rest } = unpriced;
-  const rows = usage.map((row): Writable<PackedUsage> => [...row]);
+  const rows = usage.map((row): Writable<PackedUsage> => ({ ...row }));
   const totals = segments.map((one): Writable<Totals> => ({ ...one.totals }));
   const prices = pricesOfCalls(unpriced, provider);
   const known = new Map(before.map((row) => [keyOf(row), row]));
@@ -76,7 +77,19 @@ export interface Unpriced extends Omit<Packed, "segments"> {
 
 const numberAt = (calls: Float64Array, call: number, at: number): number => calls[call * CALL_NUMBERS + at] ?? 0;
 
-const keyOf = (row: PackedUsage): string => JSON.stringify([...row.slice(0, 6), ...row.slice(8, 12)]);
+/** Two sums with the same key are of the same calls. */
+const keyOf = ({ timeMs, model, subagent, calls, aggregateRecords, withoutUsage, tokens }: PackedUsage): string =>
+  JSON.stringify([
+    timeMs,
+    model,
+    subagent,
+    calls,
+    aggregateRecords,
+    withoutUsage,
+    COMPARED.map((kind) => tokens[kind]),
+  ]);
+
+const COMPARED = (["input", "output", "cacheRead", "cacheWrite"] as const).map((kind) => TOKEN_KINDS.indexOf(kind));
 
 function callsByRow({ calls }: Unpriced): ReadonlyMap<number, readonly number[]> {
   const byRow = new Map<number, number[]>();
@@ -98,7 +111,7 @@ function pricesOfCalls({ calls, sellers, usage }: Unpriced, provider: string | u
     const key = place * sellers.length + by;
     let list = lists.get(key);
     if (list === undefined) {
-      list = pricesOfModel(usage[place]?.[1] ?? undefined, ofCall ?? provider);
+      list = pricesOfModel(usage[place]?.model ?? undefined, ofCall ?? provider);
       lists.set(key, list);
     }
     return list(
@@ -120,9 +133,9 @@ function pricesOfCalls({ calls, sellers, usage }: Unpriced, provider: string | u
 
 /** Replaces the prices of calls that had one in an earlier sum of the same calls. */
 function keepPrices(before: PackedUsage, ofRow: readonly number[], { calls }: Unpriced, prices: Price[]): void {
-  const [cost, pairs] = [before[15], before[18]];
+  const { costNanoUsd: cost, unpricedCalls } = before;
   if (cost === null) return;
-  const withoutPrice = JSON.parse(pairs ?? "[]") as readonly number[];
+  const withoutPrice = JSON.parse(unpricedCalls ?? "[]") as readonly number[];
   const ends = new Set(withoutPrice.filter((_, i) => i % 2 === 0));
   // Only the sum of the known ones is stored, and only it is needed: the first one has it
   let costNanoUsd = withoutPrice.reduce((rest, partial, i) => (i % 2 === 0 ? rest : rest - partial), cost);
@@ -143,15 +156,15 @@ function addPrices(
   const withoutPrice: number[] = [];
   for (const call of ofRow) {
     const { costNanoUsd, noPrice } = prices[call] as Price;
-    if (costNanoUsd !== undefined) row[15] = (row[15] ?? 0) + costNanoUsd;
-    if (noPrice === undefined) row[6] -= numberAt(calls, call, 11);
+    if (costNanoUsd !== undefined) row.costNanoUsd = (row.costNanoUsd ?? 0) + costNanoUsd;
+    if (noPrice === undefined) row.unpriced -= numberAt(calls, call, 11);
     else {
       reasons.set(noPrice, (reasons.get(noPrice) ?? 0) + 1);
       withoutPrice.push(numberAt(calls, call, 8), costNanoUsd ?? 0);
     }
   }
-  row[17] = [...reasons].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? null;
-  if (withoutPrice.length > 0 && row[15] !== null) row[18] = JSON.stringify(withoutPrice);
+  row.noPrice = [...reasons].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? null;
+  if (withoutPrice.length > 0 && row.costNanoUsd !== null) row.unpricedCalls = JSON.stringify(withoutPrice);
 }
 
 function addToTotals(sums: Writable<Totals> | undefined, { costNanoUsd, noPrice }: Price, calls: number): void {

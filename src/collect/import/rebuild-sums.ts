@@ -1,8 +1,8 @@
 import { cardOf } from "#core/rules/cards.ts";
 import { changeTimes } from "#store/changes.ts";
 import { packedBody, putPacked, readerOf, takePacked } from "#store/packed.ts";
-import { packedUsage } from "#store/packed-rows.ts";
 import { sessionById } from "#store/sessions.ts";
+import { packedUsage } from "#store/sum-rows.ts";
 import type { Drain } from "../drain/context.ts";
 import { pack } from "./pack.lazy.ts";
 import { pricedInStore } from "./price.ts";

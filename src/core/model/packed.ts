@@ -5,29 +5,24 @@ import type { EntryOf } from "./transcript.ts";
 // be transferred without a copy.
 
 /** Sums over the model calls of one quarter of an hour, or of its part between two commits or changes, by model and by whether a subagent made them. `null`: unknown. */
-export type PackedUsage = readonly [
-  timeMs: number,
-  model: string | null,
-  subagent: 0 | 1,
-  calls: number,
-  aggregateRecords: number,
-  withoutUsage: number,
-  unpriced: number,
-  incomplete: number,
-  input: number | null,
-  output: number | null,
-  cacheRead: number | null,
-  cacheWrite: number | null,
-  cacheWrite5m: number | null,
-  cacheWrite1h: number | null,
-  reasoning: number | null,
-  costNanoUsd: number | null,
-  durationMs: number,
+export interface PackedUsage {
+  readonly timeMs: number;
+  readonly model: string | null;
+  readonly subagent: 0 | 1;
+  readonly calls: number;
+  readonly aggregateRecords: number;
+  readonly withoutUsage: number;
+  readonly unpriced: number;
+  readonly incomplete: number;
+  /** In the order of `TOKEN_KINDS`. */
+  readonly tokens: readonly (number | null)[];
+  readonly costNanoUsd: number | null;
+  readonly durationMs: number;
   /** Why calls have no price, or only a part of it: the most frequent `NoPrice`. */
-  noPrice: string | null,
+  readonly noPrice: string | null;
   /** If some calls have a price and others not: end and partial cost of those without, one after the other, as JSON. */
-  unpricedCalls: string | null,
-];
+  readonly unpricedCalls: string | null;
+}
 
 /** Sums over the calls of one tool in one quarter of an hour. */
 export type PackedTools = readonly [
