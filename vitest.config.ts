@@ -36,14 +36,12 @@ export default defineConfig({
     // Some tests wait for processes more than they compute
     maxWorkers: 3,
     // Files that replace modules or globals are listed apart
-    projects: IS_WHOLE
-      ? [{ extends: true, test: { name: "all", include: ["test/**/*.test.ts"] } }]
-      : [
-          {
-            extends: true,
-            test: { name: "shared", isolate: false, include: ["test/**/*.test.ts"], exclude: [...ISOLATED_FILES] },
-          },
-          { extends: true, test: { name: "isolated", include: [...ISOLATED_FILES] } },
-        ],
+    projects: [
+      {
+        extends: true,
+        test: { name: "shared", isolate: false, include: ["test/**/*.test.ts"], exclude: [...ISOLATED_FILES] },
+      },
+      { extends: true, test: { name: "isolated", include: [...ISOLATED_FILES] } },
+    ],
   },
 });

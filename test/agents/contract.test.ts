@@ -189,7 +189,7 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
     );
   });
 
-  test.each(firstOf(ODD, 2))("accepts %s in place of any string of its own payloads", (_, value) => {
+  test.each(firstOf(ODD, 1))("accepts %s in place of any string of its own payloads", (_, value) => {
     for (const { event, env, payload } of payloadsOf(source)) {
       for (const name of Object.keys(Object(payload))) {
         const odd = { ...Object(payload), [name]: value };

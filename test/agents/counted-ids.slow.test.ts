@@ -1,4 +1,4 @@
-// Slow: only `npm run test:all` runs it. Ids that a provider counts; agents/equal-call-ids.test.ts has two subagents.
+// Slow: only `npm run test:all` runs it. Ids that a provider counts; agents/equal-call-ids.slow.test.ts has two subagents.
 //
 // Some servers number tool calls from zero in every conversation or answer. The result is the same as with random ids.
 import { spawnSync } from "node:child_process";

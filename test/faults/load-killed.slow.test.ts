@@ -1,4 +1,4 @@
-// Slow: only `npm run test:all` runs it. A drain killed among many sessions, with the built program; drain/replays.test.ts has
+// Slow: only `npm run test:all` runs it. A drain killed among many sessions, with the built program; drain/replays.slow.test.ts has
 // two sessions.
 //
 // The long form is long/load-killed.faults.ts.

@@ -1,4 +1,4 @@
-// Slow: only `npm run test:all` runs it. Many sessions at once; drain/replays.test.ts has two.
+// Slow: only `npm run test:all` runs it. Many sessions at once; drain/replays.slow.test.ts has two.
 //
 // Sixteen agents at the same time through the real hook, while real drains run. The long form has 10,000 calls: load.faults.ts.
 import { beforeAll, expect, test } from "vitest";

@@ -21,7 +21,7 @@ import { posixLine, quoted } from "#setup/registration/posix-line.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { removeFolder } from "../support/remove.ts";
 import { hasShell } from "../support/shells.ts";
-import { IS_WHOLE } from "../support/whole.ts";
+import { firstOf, IS_WHOLE } from "../support/whole.ts";
 
 const HOOK_SH = resolve("src/collect/intake/hook.sh");
 
@@ -44,10 +44,8 @@ export interface HookArgs {
 /** hook.sh under every installed shell, started or read by it, and the node twin. */
 export function intakes(): readonly Intake[] {
   const all = [["sh"], ["dash"], ["bash"], ["bash", "--posix"], ["busybox", "sh"], ["zsh", "--emulate", "sh"]] as const;
-  // `sh` and `bash` differ most; CI runs the others too
-  const shells = IS_WHOLE
-    ? all
-    : all.filter(([name, ...flags]) => name === "sh" || (name === "bash" && flags.length === 0));
+  // Agents start `sh`; CI runs the others too
+  const shells = firstOf(all, 1);
   const programOf = (name: string) =>
     spawnSync("sh", ["-c", 'readlink -f "$(command -v "$1")"', "sh", name], { encoding: "utf8" }).stdout.trim();
   // `sh` covers the shell that it is a link to

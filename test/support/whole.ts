@@ -43,7 +43,7 @@ export const BROWSER_FILES: readonly string[] =
     ? ["export", "live", "opened", "page", "prompts"].map((name) => `test/view/${name}.slow.test.ts`)
     : [];
 
-/** Files that replace modules or globals. Each runs in a separate process; the others of `npm test` share three. */
+/** Files that replace modules or globals. Each runs in a separate process; the others share three. */
 export const ISOLATED_FILES: readonly string[] = [
   "test/agents/opencode/plugin.test.ts",
   "test/commands/doctor.test.ts",

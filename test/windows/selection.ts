@@ -27,11 +27,8 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "test/bridge/deliver.test.ts": COMMANDS,
   "test/bridge/read-headers.test.ts": COMMANDS,
   "test/drain/idle.test.ts": "starts hook.sh, which Windows does not have; its hook.cjs is in program.windows.ts",
-  "test/drain/suspend.test.ts": "starts hook.sh and suspends processes, for which Windows has no signal",
   ...Object.fromEntries(
-    [...["drain/root-totals", "privacy/linear", "privacy/recall"], ...["import/branches", "import/edits"]].map(
-      (name) => [`test/${name}.test.ts`, MINUTES],
-    ),
+    ["drain/root-totals", "privacy/linear", "privacy/recall"].map((name) => [`test/${name}.test.ts`, MINUTES]),
   ),
   ...Object.fromEntries(
     [

@@ -1,4 +1,4 @@
-// Slow: only `npm run test:all` runs it. Equal payloads reported twice, at every pace of drains; drain/replays.test.ts has two.
+// Slow: only `npm run test:all` runs it. Equal payloads reported twice, at every pace of drains; drain/replays.slow.test.ts has two.
 //
 // Payloads of two turns, or of two segments of a session, can be equal byte for byte. Each is a separate event, but only
 // one if two registrations report it.

@@ -525,11 +525,11 @@ describe("places and drains", () => {
   const drains = async (expected: number): Promise<number> => {
     vi.useRealTimers();
     let lines = -1;
-    for (let waitedMs = 0; waitedMs < 10_000; waitedMs += 100) {
+    for (let waitedMs = 0; waitedMs < 10_000; waitedMs += 200) {
       const now = existsSync(mark()) ? readFileSync(mark(), "utf8").split("\n").length - 1 : 0;
       if (now === lines && now >= expected && (expected > 0 || waitedMs >= 1_000)) return now;
       lines = now;
-      await new Promise((done) => setTimeout(done, 400));
+      await new Promise((done) => setTimeout(done, 200));
     }
     return lines;
   };

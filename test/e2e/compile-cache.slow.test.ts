@@ -1,4 +1,5 @@
-// Node keeps compiled code beside the program, and only where nobody else can write: it runs what it finds there.
+// Slow: only `npm run test:all` runs it. Node keeps compiled code beside the program, and only where nobody else can write: it runs what it finds there.
+// own-file.test.ts has who can change a folder.
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,

@@ -1,4 +1,5 @@
-// Who holds the drain's lock, and what it does.
+// Slow: only `npm run test:all` runs it. Who holds the drain's lock, and what it does.
+// store/lock.test.ts has the lock itself.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

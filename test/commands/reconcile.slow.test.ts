@@ -1,3 +1,4 @@
+// Slow: only `npm run test:all` runs it. reconcile/witness.test.ts has the comparison itself.
 import { appendFileSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,5 @@
-// A tool call belongs to the agent that made it. Providers that count their ids give every agent of a session the same ones.
+// Slow: only `npm run test:all` runs it. A tool call belongs to the agent that made it. Providers that count their ids give every agent of a session the same ones.
+// session/pair.test.ts has the rules.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";

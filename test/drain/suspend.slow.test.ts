@@ -1,4 +1,5 @@
-// A machine that sleeps: hooks and drains are suspended in the middle, and continue hours later.
+// Slow: only `npm run test:all` runs it. A machine that sleeps: hooks and drains are suspended in the middle, and continue hours later.
+// drain/idle.test.ts and intake/hook.test.ts have the same hooks without a pause.
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
-// A subagent that continues a conversation begins its file with copies of it, some of them under its own requests
+// Slow: only `npm run test:all` runs it. A subagent that continues a conversation begins its file with copies of it, some of them under its own requests
 // (ccusage issue 913). Each answer counts once, in whatever order and parts the files are read.
+// import/copies.test.ts has copied records.
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

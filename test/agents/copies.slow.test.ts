@@ -1,4 +1,5 @@
-// Copies that sync programs and users make of session files: each session stays one, with all lines of all its files.
+// Slow: only `npm run test:all` runs it. Copies that sync programs and users make of session files: each session stays one, with all lines of all its files.
+// import/copies.test.ts has the same files in an import.
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";

@@ -1,4 +1,5 @@
-// Foreign files that are too large, or during which drains died: they are set aside by name, and everything else goes on.
+// Slow: only `npm run test:all` runs it. Foreign files that are too large, or during which drains died: they are set aside by name, and everything else goes on.
+// drain/contained.test.ts has sessions that fail for other reasons.
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Libsql from "libsql";
