@@ -23,9 +23,8 @@ const REPOSITORIES = [
  *
  * @param {string} home
  * @param {number} nowMs
- * @param {(session: { hook: string, endMs: number }) => void} written called after each session, before what follows it
  */
-export function writeTwoWeeks(home, nowMs, written = () => {}) {
+export function writeTwoWeeks(home, nowMs) {
   for (const [i, { name, branches }] of REPOSITORIES.entries()) {
     const cwd = join(home, name);
     makeRepository(cwd, nowMs - (DAYS + 1) * DAY_MS);
@@ -43,9 +42,7 @@ export function writeTwoWeeks(home, nowMs, written = () => {}) {
           : []),
       ];
       const spans = 60 + ((seed * 97) % (200 + i * 130));
-      written(
-        writeLongSession(home, { spans, cwd, branch, ...prompts(seed), ...times(seed, startMs), seed, commands }),
-      );
+      writeLongSession(home, { spans, cwd, branch, ...prompts(seed), ...times(seed, startMs), seed, commands });
       if (day % DAYS_PER_BRANCH === 0 && nth > 0) merge(cwd, startMs + 1_200_000, branch);
     }
   }

@@ -2,21 +2,14 @@ import { writeOpenSessions, writeTwoWeeks } from "../../demo/made-up/two-weeks.m
 import { callHook, drain, runProgram } from "./collected.mjs";
 
 /**
- * The demo's two made-up weeks, with a hook at the end of each session; what became of the commits has been checked.
+ * The demo's two made-up weeks, imported as in the demo; what became of the commits has been checked.
  *
  * @param {string} home
  * @param {string} dist the built program
  */
 export function collectTwoWeeks(home, dist, nowMs = Date.now()) {
-  writeTwoWeeks(home, nowMs, ({ hook, endMs }) => {
-    callHook(home, dist, "claude-code", {
-      event: "SessionEnd",
-      stdin_raw: hook,
-      received_at: new Date(endMs).toISOString(),
-    });
-    drain(home, dist);
-  });
-  runProgram(home, dist, ["outcomes"]);
+  writeTwoWeeks(home, nowMs);
+  for (const command of ["import", "outcomes"]) runProgram(home, dist, [command]);
 }
 
 /** Two sessions that are open: one in the middle of a tool call, and one that waits for its user. */
