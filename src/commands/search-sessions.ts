@@ -2,6 +2,7 @@ import { foundIn } from "#collect/transcripts/search-content.ts";
 import { movedRootsOf } from "#collect/transcripts/transcript-roots.ts";
 import type { Context } from "#config/context.ts";
 import { ProgressLine } from "#kit/text/progress.ts";
+import { printable } from "#kit/text/terminal.ts";
 import { monotonicMs } from "#kit/time.ts";
 import { foundInStore } from "#show/report/found-in-store.ts";
 import { sessionsAsked } from "#show/report/repositories.ts";
@@ -84,7 +85,9 @@ async function foundInFiles(
       if (lines.size >= limit) return { lines, ended: "limit" };
       // The next files are read while this one is searched
       for (const next of sessions.slice(started.length, index + AT_ONCE)) started.push(lineIn(next));
-      progress.line(index / sessions.length, `searched ${index} of ${sessions.length} sessions, found ${lines.size}`);
+      const newest = [...lines.values()].at(-1);
+      const found = `found ${lines.size}${newest === undefined ? "" : `, last: ${printable(newest)}`}`;
+      progress.line(index / sessions.length, `searched ${index} of ${sessions.length} sessions, ${found}`);
       const line = await started[index];
       if (line !== undefined) lines.set(id, line);
       if (!hasTime()) return { lines, ended: "time" };

@@ -30,6 +30,8 @@ import { readTranscriptOf } from "./unread.ts";
 export interface ShowOptions extends RefreshOption, TitlesOption {
   /** One JSON document. */
   readonly json: boolean;
+  /** With `json`: also what was asked and done, in one line each. @default false */
+  readonly withContent?: boolean;
   /** The session's OpenHook envelopes, one JSON line each. */
   readonly envelopes: boolean;
   /** Every span, also of a long session. @default false */
@@ -50,14 +52,15 @@ export async function show(session: string | undefined, options: ShowOptions, co
   if (options.json && options.envelopes) throw new UserError("E_USAGE", "choose one of --json and --envelopes");
   const { turn } = options;
   const isData = options.envelopes || options.json;
+  if (options.withContent === true && !options.json) throw new UserError("E_USAGE", "--with-content is for --json");
   if (isData && turn !== undefined)
     throw new UserError("E_USAGE", "a number of a turn is for people: --json and --envelopes print the whole session");
   const { behind, agents, loaded } = await refreshed(options, context);
   const change =
     session === undefined || isNewest(session) ? undefined : await changeInsteadOfSession(session, context);
   if (change !== undefined) {
-    if (options.envelopes || turn !== undefined)
-      throw new UserError("E_USAGE", "--envelopes and the number of a turn are for one session: name a session");
+    if (options.envelopes || options.withContent === true || turn !== undefined)
+      throw new UserError("E_USAGE", "--envelopes, --with-content and a turn are for one session: name a session");
     return showChange(change, options, context);
   }
   const settings = spanSettings({ loaded });
@@ -74,16 +77,18 @@ export async function show(session: string | undefined, options: ShowOptions, co
   if (options.envelopes) return 0;
   const transcript = await readTranscriptOf(found.stored, { agents, loaded }, context);
   const viewIn = (db: Database) => viewOf(db, sessionById(db, found.stored.id), { agents, subscriptions }, settings);
+  // Prompts and calls are read from the agent's files, which takes a moment; the store stays closed meanwhile
+  const isRead = options.json ? options.withContent === true : options.titles === true;
+  const lines = isRead ? await linesOf(found.stored, { agents, loaded, moved: found.moved }, context) : [];
   if (options.json) {
     withOpenStore(context, (db) => {
-      for (const part of jsonParts(db, viewIn(db), transcriptJson(transcript))) context.stdout.write(part);
+      const view = viewIn(db);
+      const content = isRead ? linesOfSpans(view, lines) : undefined;
+      for (const part of jsonParts(db, view, transcriptJson(transcript), content)) context.stdout.write(part);
     });
     return 0;
   }
-  // Prompts and calls are read from the agent's files, which takes a moment; the store stays closed meanwhile
   const [titled = found] = await withPrompts([found], { agents, loaded, movedRoots: () => found.moved }, context);
-  const isRead = options.titles === true;
-  const lines = isRead ? await linesOf(found.stored, { agents, loaded, moved: found.moved }, context) : [];
   const heading = titled.title === undefined ? "" : titleText(titled.title);
   const idle = { nowMs: context.now(), idleTimeoutMs: loaded.config.session.idleTimeoutMs };
   withOpenStore(context, (db) => {

@@ -55,8 +55,13 @@ test("secrets cannot be searched", async () => {
   expect(await found(SECRET)).toMatch(/no session/i);
 });
 
-test("JSON documents have none of them", async () => {
+test("JSON documents have none of them, unless they are asked for", async () => {
   expect(await shown({ json: true })).not.toContain("CANARY");
+  const { turns, tool_calls: calls } = JSON.parse(await shown({ json: true, withContent: true }));
+  expect(turns.map(({ content }: Line) => content)).toEqual([expect.stringContaining("CANARY-PROMPT")]);
+  expect(calls.map(({ content }: Line) => content)).toContainEqual(expect.stringContaining("CANARY-COMMAND"));
+  expect(JSON.stringify([turns, calls])).not.toContain(SECRET);
+  await expect(shown({ withContent: true })).rejects.toThrow("--with-content is for --json");
   const { context, out } = contextAt(replay.places);
   await explain(undefined, { json: true, refresh: false, titles: true }, context);
   expect(out()).not.toContain("CANARY");
@@ -109,7 +114,11 @@ interface Record_ {
   readonly message?: { content?: string | readonly { readonly input?: { command?: string } }[] };
 }
 
-async function shown(options: { readonly json?: boolean } = {}): Promise<string> {
+interface Line {
+  readonly content: string | null;
+}
+
+async function shown(options: { readonly json?: boolean; readonly withContent?: boolean } = {}): Promise<string> {
   const { context, out } = contextAt(replay.places);
   expect(await show(undefined, { ...TEXT, ...options }, context)).toBe(0);
   return out();

@@ -187,7 +187,7 @@ test("an unknown name is refused, with the commands that list known ones", async
   expect(await refused("HEAD~99", shop)).toBe('the repository here has no commit "HEAD~99"');
   expect(await refused("HEAD", work.home)).toBe('there is no git repository here, so "HEAD" is no commit');
   await expect(shown("SHOP-7", { envelopes: true })).rejects.toThrow(
-    "--envelopes and the number of a turn are for one session: name a session",
+    "--envelopes, --with-content and a turn are for one session: name a session",
   );
 });
 

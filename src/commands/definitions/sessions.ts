@@ -55,6 +55,7 @@ function addListCommands(program: Command, { context, done }: CommandSetup): voi
     .argument("[turn]", "number of a turn: only this turn", turnNumber)
     .option("--all", "every call of a long session, whose turns are closed otherwise", false)
     .option("--json", "print JSON", false)
+    .option("--with-content", "with --json: what was asked and done, in one line each", false)
     .option("--no-refresh", NO_REFRESH)
     .option("--no-titles", NO_TITLES)
     .option("--envelopes", "print OpenHook envelopes, one JSON line each", false)

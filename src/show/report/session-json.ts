@@ -1,6 +1,7 @@
 import type { CallSums } from "#core/model/model-call.ts";
 import type { Segment } from "#core/model/session.ts";
 import { sumOfCalls } from "#core/rules/call-sums.ts";
+import { type SpanSubject, spanIdOf } from "#core/telemetry/ids.ts";
 import { grouped } from "#kit/objects.ts";
 import { isoTime, usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
@@ -9,13 +10,16 @@ import { settledSpans } from "#store/spans.ts";
 import { knownAmounts, tokensByName } from "./call-totals.ts";
 import { activeMs, isOpen, type SessionSummary, toolCallCount } from "./session-summary.ts";
 import { hiddenCalls, type SessionView } from "./session-view.ts";
+import type { SpanLines } from "./story.ts";
 
 /**
  * One session as a JSON document, in parts, so that not all spans are in memory at the same time. Unknown is `null`, never
  * 0; times are ISO 8601; `transcript` is what was read of it; `spans` are those that were or will be exported, `open_spans` those that have not ended.
+ *
+ * @param lines what was asked and done, as `content` of turns, tool calls and subagents; without it they have no such member
  */
-export function* jsonParts(db: Database, view: SessionView, transcript: object): Generator<string> {
-  yield `${JSON.stringify({ ...documentOf(view), transcript }).slice(0, -1)},"spans":[`;
+export function* jsonParts(db: Database, view: SessionView, transcript: object, lines?: SpanLines): Generator<string> {
+  yield `${JSON.stringify({ ...documentOf(view, lines), transcript }).slice(0, -1)},"spans":[`;
   let separator = "";
   for (const { record } of view.isPacked ? view.openSpans : []) {
     yield `${separator}${JSON.stringify(record)}`;
@@ -82,7 +86,11 @@ export const summaryJson = (summary: SessionSummary) => ({
 /** Calls of a model that the agent did not name. */
 const UNNAMED = "(unknown)";
 
-const documentOf = (view: SessionView) => ({
+/** A member for a line of the agent's own files; none if they were not asked for. */
+const contentIn = (lines: SpanLines | undefined, { facts }: SessionView, subject: SpanSubject, key: string) =>
+  lines && { content: lines.get(spanIdOf(facts, subject, key))?.text ?? null };
+
+const documentOf = (view: SessionView, lines?: SpanLines) => ({
   ...headJson(view),
   segments: view.segments.map((segment) => ({
     ordinal: segment.ordinal,
@@ -102,9 +110,13 @@ const documentOf = (view: SessionView) => ({
     start: isoTime(turn.startMs),
     end: isoTime(turn.endMs),
     prompt_length: turn.promptLength ?? null,
+    ...contentIn(lines, view, "turn", turn.key),
   })),
   model_calls: view.calls.map(callJson),
-  tool_calls: view.toolCalls.map(toolJson),
+  tool_calls: view.toolCalls.map((one) => ({
+    ...toolJson(one),
+    ...contentIn(lines, view, "tool_call", one.tool.callId),
+  })),
   subagents: view.subagentList.map((subagent) => ({
     id: subagent.agentId,
     type: subagent.agentType ?? null,
@@ -114,6 +126,7 @@ const documentOf = (view: SessionView) => ({
     open: subagent.open,
     start: isoTime(subagent.startMs),
     end: isoTime(subagent.endMs),
+    ...contentIn(lines, view, "subagent", subagent.agentId),
   })),
   by_model: byModel(view.calls),
   totals: sumsJson(view.sums, view.facts),
