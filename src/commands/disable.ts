@@ -1,7 +1,7 @@
 import { allRecords } from "#config/backup.ts";
 import type { Context } from "#config/context.ts";
 import { suggest } from "#kit/suggest.ts";
-import { unifiedDiff } from "#kit/text/diff.ts";
+import { diffOfFile } from "#kit/text/diff.ts";
 import {
   changedPaths,
   type DisablePlan,
@@ -63,7 +63,7 @@ export async function disable(
     const enabled = plans.filter((plan) => plan.enabled);
     const shown = isNamed ? plans : enabled;
     if (options.dryRun) {
-      showDryRun(shown, context);
+      showDryRun(shown, options.full === true, context);
       return failed.length === 0 ? 0 : 1;
     }
     const files = listed(enabled.flatMap(changedPaths));
@@ -94,12 +94,12 @@ export async function disable(
 
 // --- internal ---
 
-function showDryRun(plans: readonly DisablePlan[], { stdout }: Context): void {
+function showDryRun(plans: readonly DisablePlan[], isFull: boolean, { stdout }: Context): void {
   for (const plan of plans) {
     if (changedPaths(plan).length === 0) stdout.write(disabledText(plan));
     for (const { file, after } of plan.files) {
       const text = after === undefined ? undefined : Buffer.from(after).toString();
-      stdout.write(unifiedDiff(file, { path: file.path, text }));
+      stdout.write(diffOfFile(file, { path: file.path, text }, isFull));
     }
   }
   stdout.write("Dry run: nothing was written.\n");

@@ -34,8 +34,9 @@ export interface EnableOptions {
   readonly scope?: Scope | undefined;
   /** Enable all that are found without asking. Naming an agent also skips the question. */
   readonly yes: boolean;
-  /** Show the diff, write nothing. */
+  /** Show the diff, write nothing; with `full` also all lines of long files that are new or removed. */
   readonly dryRun: boolean;
+  readonly full?: boolean;
   /** Also show cost and limits in the agents' status lines. @default false */
   readonly statusline?: boolean;
   /** The shipped hook program, absolute: `hook.sh`, on Windows `hook.cjs`. */
@@ -78,7 +79,7 @@ export async function enable(
     const onFailure = isNamed ? undefined : complainTo(context);
     const plans = await forEachAgent(chosen, onFailure, (one) => planEnable(one, scope, context, statusLine));
     if (dryRun) {
-      context.stdout.write(dryRunText(plans, context.places.hookPath));
+      context.stdout.write(dryRunText(plans, context.places.hookPath, options.full === true));
       return plans.length === chosen.length ? 0 : 1;
     }
     // Without the native part nothing could be stored: do not start collecting

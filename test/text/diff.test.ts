@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { unifiedDiff } from "#kit/text/diff.ts";
+import { diffOfFile, unifiedDiff } from "#kit/text/diff.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
@@ -93,5 +93,29 @@ describe("unified diff", () => {
     } finally {
       rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
     }
+  });
+});
+
+describe("the diff of a file", () => {
+  const path = "plugin.mjs";
+  const short = "line\n".repeat(40);
+  const long = `${short}line\n`;
+
+  it.each([
+    [undefined, long, "new file plugin.mjs, 41 lines: --full prints them\n"],
+    [long, undefined, "removed file plugin.mjs, 41 lines: --full prints them\n"],
+  ])("of a long file that is new or removed is one line", (before, after, text) => {
+    expect(diffOfFile({ path, text: before }, { path, text: after }, false)).toBe(text);
+    expect(diffOfFile({ path, text: before }, { path, text: after }, true).split("\n")).toHaveLength(45);
+  });
+
+  it.each([
+    [undefined, short],
+    [short, undefined],
+    [long, `${long}more\n`],
+    [undefined, undefined],
+  ])("of any other is whole", (before, after) => {
+    const whole = unifiedDiff({ path, text: before }, { path, text: after });
+    expect(diffOfFile({ path, text: before }, { path, text: after }, false)).toBe(whole);
   });
 });

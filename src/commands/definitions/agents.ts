@@ -34,15 +34,14 @@ export function addAgentCommands(
     .addOption(scope())
     .option("-y, --yes", "do not ask; without agent names, enable all that are found", false)
     .option("--dry-run", "show what would change, without changing it", false)
+    .option("--full", "with --dry-run: also all lines of long files that are new or removed", false)
     .option("--statusline", "also show cost, context and limits in the agent's status line", false)
     .option("--managed", "as root or administrator: for all users, in the agents' settings for administrators", false)
     .option("--print", "with --managed: print the files, e.g. for an MDM tool, and change nothing", false)
     .action(async (names: string[], { managed, print, ...options }) => {
+      refuseUnfit(options, managed);
       const [{ enableAndOffer, enableManaged }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
-      if (managed) {
-        refuseWithManaged(options);
-        return done(enableManaged(names, { ...options, print, hookSource }, context, lookup));
-      }
+      if (managed) return done(enableManaged(names, { ...options, print, hookSource }, context, lookup));
       if (print) throw new UserError("E_USAGE", "--print shows the files of --managed; for your settings: --dry-run");
       await done(enableAndOffer(names, { ...options, hookSource }, interruption, context, lookup));
     });
@@ -55,14 +54,13 @@ export function addAgentCommands(
     .addOption(scope())
     .option("-y, --yes", "do not ask, even if no agent is named", false)
     .option("--dry-run", "show what would change, without changing it", false)
+    .option("--full", "with --dry-run: also all lines of long files that are new or removed", false)
     .option("--everywhere", "also remove registrations of containers and machines that share these settings", false)
     .option("--managed", "as root or administrator: what enable --managed registered for all users", false)
     .action(async (names: string[], { managed, ...options }) => {
+      refuseUnfit(options, managed);
       const [{ disable, disableManaged }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
-      if (managed) {
-        refuseWithManaged(options);
-        return done(disableManaged(names, options, context, lookup));
-      }
+      if (managed) return done(disableManaged(names, options, context, lookup));
       await done(disable(names, options, context, lookup));
     });
 
@@ -100,9 +98,14 @@ export function addAgentCommands(
 // --- internal ---
 
 /** @throws UserError */
-function refuseWithManaged({ scope, statusline }: { readonly scope?: string; readonly statusline?: boolean }) {
-  const given = scope !== undefined ? "--scope" : statusline && "--statusline";
-  if (given) throw new UserError("E_USAGE", `${given} cannot be used with --managed`);
+function refuseUnfit(
+  options: { readonly scope?: string; readonly statusline?: boolean; readonly full: boolean; readonly dryRun: boolean },
+  managed: boolean,
+) {
+  const given = options.scope !== undefined ? "--scope" : options.statusline && "--statusline";
+  if (managed && given) throw new UserError("E_USAGE", `${given} cannot be used with --managed`);
+  if (options.full && (managed || !options.dryRun))
+    throw new UserError("E_USAGE", "--full is for --dry-run of your settings");
 }
 
 async function agentLookup() {

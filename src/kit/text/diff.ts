@@ -27,9 +27,19 @@ export function unifiedDiff(before: DiffSide, after: DiffSide): string {
   return `${out.join("\n")}\n`;
 }
 
+/** `unifiedDiff`, in which a long file that is new or removed is one line. @param isFull all its lines */
+export function diffOfFile(before: DiffSide, after: DiffSide, isFull: boolean): string {
+  const [text, change] = before.text === undefined ? [after.text, "new file"] : [before.text, "removed file"];
+  const isWhole = (before.text === undefined) !== (after.text === undefined);
+  const length = isWhole ? linesOf(text).length : 0;
+  if (isFull || length <= MAX_WHOLE_LINES) return unifiedDiff(before, after);
+  return `${change} ${before.path}, ${length} lines: --full prints them\n`;
+}
+
 // --- internal ---
 
 const CONTEXT_LINES = 3;
+const MAX_WHOLE_LINES = 40;
 // 2000 × 2000 lines; beyond that the middle is shown as replaced, because comparing takes seconds
 const MAX_CELLS = 4_000_000;
 

@@ -17,7 +17,7 @@ import { doubtfulVariables, foldersOfAgents, recordVariables } from "#config/var
 import type { SettingsText } from "#core/model/installer.ts";
 import { UserError } from "#kit/errors.ts";
 import { printLines } from "#kit/text/ascii.ts";
-import { unifiedDiff } from "#kit/text/diff.ts";
+import { diffOfFile } from "#kit/text/diff.ts";
 import { plural } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
 import { loadNativePart } from "#store/native-part.ts";
@@ -96,11 +96,11 @@ export function enabledText(plan: EnablePlan): string {
   return `${agent.title}: enabled in ${listed(changed)} (${plural(events, "event")}${known})\n`;
 }
 
-/** What enabling would change, as diffs. */
-export function dryRunText(plans: readonly EnablePlan[], hookPath: string): string {
+/** What enabling would change, as diffs. @param isFull also all lines of long new files */
+export function dryRunText(plans: readonly EnablePlan[], hookPath: string, isFull: boolean): string {
   const texts = plans.map((plan) => {
     const diffs = plan.files.map((file, index) =>
-      unifiedDiff(file, { path: file.path, text: plan.after[index]?.text }),
+      diffOfFile(file, { path: file.path, text: plan.after[index]?.text }, isFull),
     );
     return `${hasChanges(plan) ? "" : enabledText(plan)}${diffs.join("")}`;
   });
