@@ -13,10 +13,12 @@ import { EMPTY_REPORT, usageReport } from "#show/report/usage-report.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import { noStoreMessage } from "./no-store-message.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
+import { sessionTitles } from "./session-titles.ts";
 import { subscribed } from "./subscribed.ts";
+import type { TitlesOption } from "./titles.ts";
 import { printUnreadHere, unreadHere, unreadIn } from "./unread.ts";
 
-export type ReportOptions = QuestionOptions & RefreshOption & { readonly blocks?: boolean };
+export type ReportOptions = QuestionOptions & RefreshOption & TitlesOption & { readonly blocks?: boolean };
 
 /**
  * `openhook-otel report`: usage by time, agent, model, repository, tool, session, commit or change.
@@ -54,7 +56,8 @@ export async function report(by: readonly string[], options: ReportOptions, cont
   else if (result.total === undefined) context.stdout.write(`${found.advice}\n`);
   else {
     const terminal = terminalOf(context);
-    printLines(context, usageReportLines(question, result, terminal));
+    const titles = await sessionTitles(result.rows, options, { agents, loaded }, context);
+    printLines(context, usageReportLines(question, result, terminal, titles));
     if (unread !== undefined) printLines(context, wrapped({ text: "" }, unreadText(unread), terminal));
   }
   if (!isData) await printUnreadHere({ agents, loaded }, context, question.query.agent);

@@ -11,6 +11,8 @@ import { changeLines } from "#show/report/text/change.ts";
 import { findSessions, recentSessions } from "#store/queries.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import { ambiguous, describeChange, findNamed, knownToBeNone } from "./named-change.ts";
+import { sessionTitles } from "./session-titles.ts";
+import type { TitlesOption } from "./titles.ts";
 
 /**
  * The commit or change that the user named.
@@ -44,14 +46,17 @@ export async function changeInsteadOfSession(name: string, context: Context): Pr
 /** `openhook-otel show <commit>`, `<pull request>`: what it cost, and the sessions behind it. @returns exit code: 0 */
 export async function showChange(
   change: NamedChange,
-  { json }: { readonly json: boolean },
+  options: TitlesOption & { readonly json: boolean },
   context: Context,
 ): Promise<number> {
-  const [agents] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const report = withOpenStore(context, (db) => changeReport(db, agents, change));
   if (report === undefined) return 0;
-  if (json) context.stdout.write(`${JSON.stringify(changeJson(report))}\n`);
-  else printLines(context, changeLines(report, terminalOf(context)));
+  if (options.json) context.stdout.write(`${JSON.stringify(changeJson(report))}\n`);
+  else {
+    const titles = await sessionTitles(report.rows, options, { agents, loaded }, context);
+    printLines(context, changeLines(report, terminalOf(context), titles));
+  }
   return 0;
 }
 

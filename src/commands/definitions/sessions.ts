@@ -95,6 +95,7 @@ function addSumCommands(program: Command, { context, done }: CommandSetup): void
     .option("--limit <n>", "maximum number of rows", wholeNumber)
     .option("--json", "print JSON", false)
     .option("--no-refresh", NO_REFRESH)
+    .option("--no-titles", NO_TITLES)
     .option("--csv", "print CSV", false)
     .action(async (words: string[], options) => done((await import("../report.ts")).report(words, options, context)));
 

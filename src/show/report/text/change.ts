@@ -5,10 +5,10 @@ import type { ChangeReport, KnownCommit } from "../change-report.ts";
 import type { NamedChange } from "../find-change.ts";
 import { COMMIT_LENGTH } from "./usage-keys.ts";
 import { notesOf } from "./usage-notes.ts";
-import { usageTable } from "./usage-report.ts";
+import { type SessionTitles, usageTable } from "./usage-report.ts";
 
 /** A commit or change with the sessions behind it. */
-export function* changeLines(report: ChangeReport, terminal: Terminal): Generator<string> {
+export function* changeLines(report: ChangeReport, terminal: Terminal, titles?: SessionTitles): Generator<string> {
   const { change, commits, rows, total, models } = report;
   yield* flow(headOf(report), terminal);
   if (change.kind !== "commit") {
@@ -27,7 +27,7 @@ export function* changeLines(report: ChangeReport, terminal: Terminal): Generato
     yield* wrapped({ text: "" }, nothingText(report), terminal);
     return;
   }
-  yield* usageTable(["session"], rows, rows.length > 1 ? total : undefined, terminal);
+  yield* usageTable(["session"], rows, rows.length > 1 ? total : undefined, terminal, titles);
   if (models.length > 1) {
     yield "";
     yield* usageTable(["model"], models, undefined, terminal);

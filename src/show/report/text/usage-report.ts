@@ -2,7 +2,7 @@ import { maxOf } from "#kit/numbers.ts";
 import { suggest } from "#kit/suggest.ts";
 import { sumOfFailures } from "#kit/text/failure-share.ts";
 import { bar, type Column, roomBeside, table } from "#kit/text/table.ts";
-import { flow, type Terminal, wrapped } from "#kit/text/terminal.ts";
+import { flow, printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import type { Dimension } from "../query.ts";
 import type { Question } from "../question.ts";
 import type { UsageReport } from "../usage-report.ts";
@@ -12,7 +12,12 @@ import { keyColumns, keyTexts } from "./usage-keys.ts";
 import { notesOf, titleOf } from "./usage-notes.ts";
 
 /** Title, table, summaries by agent and model, and notes. */
-export function* usageReportLines(question: Question, report: UsageReport, terminal: Terminal): Generator<string> {
+export function* usageReportLines(
+  question: Question,
+  report: UsageReport,
+  terminal: Terminal,
+  titles: SessionTitles = NO_TITLES,
+): Generator<string> {
   const { by } = question.query;
   const summaries = [
     ...(report.agents === undefined ? [] : [{ by: ["agent"] as const, rows: report.agents }]),
@@ -27,7 +32,7 @@ export function* usageReportLines(question: Question, report: UsageReport, termi
   yield* flow([[{ text: titleOf(question), style: "bold" }], ...sharedParts], terminal);
   // A total of one row would repeat that row
   const isWhole = report.rows.length === 1 && report.leftOut === 0;
-  yield* usageTable(by, report.rows, isWhole ? undefined : report.total, terminal);
+  yield* usageTable(by, report.rows, isWhole ? undefined : report.total, terminal, titles);
   for (const summary of summaries) {
     // A summary of one row would repeat the total above
     if (summary.rows.length < 2) continue;
@@ -58,12 +63,14 @@ function sharedKeys(rows: readonly (readonly string[])[]): readonly (readonly [i
  * unknown; calls for tools. The longest has a colour of its own. A key that all rows share has no column.
  *
  * @param total shown below the others
+ * @param titles a column on the right, for rows of sessions
  */
 export function* usageTable(
   by: readonly Dimension[],
   rows: readonly UsageRow[],
   total: UsageRow | undefined,
   terminal: Terminal,
+  titles: SessionTitles = NO_TITLES,
 ): Generator<string> {
   const keys = keyTexts(by, rows, terminal);
   const lines = withGaps(rows.map((row, i): UsageLine => ({ row, keys: keys[i] ?? [], isTotal: false })));
@@ -80,7 +87,8 @@ export function* usageTable(
   );
   const at = columns.findIndex((column) => column.title === TITLES[measure]) + 1;
   // The columns that are left; if they are too few, less important columns are dropped
-  const width = Math.min(MAX_BAR, Math.max(MIN_BAR, roomBeside(columns, lines, terminal)));
+  const room = titles.size === 0 ? roomBeside(columns, lines, terminal) : 0;
+  const width = Math.min(MAX_BAR, Math.max(MIN_BAR, room));
   const bars: Column<UsageLine> = {
     title: "",
     rank: 11,
@@ -89,13 +97,27 @@ export function* usageTable(
       isTotal || scale === 0 ? "" : bar((MEASURES[measure](row) ?? 0) / scale, width).padEnd(width),
     style: ({ row }) => (rows.length > 1 && MEASURES[measure](row) === scale ? "yellow" : "cyan"),
   };
+  const about: Column<UsageLine> = {
+    title: "about",
+    rank: 10.5,
+    cell: ({ row: { key }, isTotal }) => (isTotal ? "" : printable(titles.get(key.session ?? "") ?? "")),
+    shrinkTo: MIN_ABOUT,
+  };
   let index = -1;
-  for (const line of table([...columns.slice(0, at), bars, ...columns.slice(at)], lines, terminal)) {
+  for (const line of table([...columns.slice(0, at), bars, ...columns.slice(at), about], lines, terminal)) {
     const skipped = lines[index++]?.skipped;
     if (skipped === undefined) yield line;
     else yield* flow([[{ text: `… ${skipped} ${by[0]}s without a session`, style: "dim" }]], terminal);
   }
 }
+
+/** Day and title of sessions, by `UsageRow["key"]["session"]`. */
+export type SessionTitles = ReadonlyMap<string, string>;
+
+const NO_TITLES: SessionTitles = new Map();
+
+/** A day and the beginning of a title. */
+const MIN_ABOUT = 24;
 
 /** Rows of each summary. */
 const SUMMARY_ROWS = 8;
