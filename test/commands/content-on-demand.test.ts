@@ -13,6 +13,7 @@ import {
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { explain } from "#commands/explain.ts";
+import { report } from "#commands/report.ts";
 import { sessions } from "#commands/sessions.ts";
 import { show } from "#commands/show.ts";
 import { CONTROL, contextAt, SGR } from "../support/context.ts";
@@ -38,8 +39,9 @@ beforeEach(async () => {
 });
 afterEach(() => replay.remove());
 
-test("show, explain and search show them, without control characters and secrets, and store nothing of them", async () => {
+test("show, explain, report and search show them, without control characters and secrets, and store nothing of them", async () => {
   const texts = [await shown(), await explained(), await found("canary-prompt"), await found("canary-command")];
+  texts.push(await reported());
   for (const text of texts) {
     expect(text).toMatch(/CANARY-(?:PROMPT|COMMAND)/);
     expect(text.replace(SGR, "")).not.toMatch(CONTROL);
@@ -77,6 +79,7 @@ test.each([
   await collect();
   expect(await shown()).not.toContain("CANARY");
   expect(await explained()).not.toContain("CANARY");
+  expect(await reported()).not.toContain("CANARY");
   expect(await found("canary-prompt")).toMatch(/no session/i);
 });
 
@@ -121,6 +124,13 @@ interface Line {
 async function shown(options: { readonly json?: boolean; readonly withContent?: boolean } = {}): Promise<string> {
   const { context, out } = contextAt(replay.places);
   expect(await show(undefined, { ...TEXT, ...options }, context)).toBe(0);
+  return out();
+}
+
+async function reported(): Promise<string> {
+  const { context, out } = contextAt(replay.places, { env: { COLUMNS: "160" } });
+  const options = { json: false, csv: false, refresh: false, titles: true, since: "2020-01-01" };
+  expect(await report(["session"], options, context)).toBe(0);
   return out();
 }
 

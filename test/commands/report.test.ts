@@ -37,7 +37,7 @@ test("if hooks that report tokens reported none, tokens are unknown, and the age
   await of.drain({ endIdle: true });
   const now = () => Date.parse("2026-09-15");
   const text = await reportOf(of.places, ["session"], {}, { now });
-  expect(text).toMatch(/^cursor\/\S+0003( +\?){4} +1 +1 +0%$/m);
+  expect(text).toMatch(/^cursor\/\S+0003( +\?){3} +1 +1 +0% {2}2026-09-14$/m);
   expect(text).toMatch(/^total +≥\$0\.02 +█* *≥43\.9k /m);
   expect(text).toMatch(/^tokens unknown: 1 session of cursor reported none$/m);
   other.remove();
