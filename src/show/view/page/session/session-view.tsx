@@ -1,9 +1,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
+import type { SessionDocument } from "../../wire/documents.ts";
 import { useApi } from "../data/api.ts";
 import { EXPORTED } from "../data/exported.ts";
 import { useNow, useTitle } from "../hooks.ts";
 import { Placeholder } from "../parts/placeholder.tsx";
 import { hrefOf, readRoute } from "../route.ts";
+import { dateTime, msOf } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 import { Details } from "./details.tsx";
 import { Explanation } from "./explanation.tsx";
@@ -19,6 +21,10 @@ interface Props {
   readonly span: string | undefined;
 }
 
+/** Tells the tabs of two sessions apart. The prompt stays out of it: browsers keep titles in their history. */
+const tabTitle = ({ row }: SessionDocument): string =>
+  [dateTime(msOf(row.start)), row.agent, row.repositoryName ?? row.session_id.slice(0, 8)].map(safeText).join(" · ");
+
 /** One session: its usage, where its time and money went, and a waterfall of its spans. */
 export function SessionView({ source, id, span }: Props) {
   const { data: session, problem } = useApi("session", { source, id });
@@ -31,10 +37,7 @@ export function SessionView({ source, id, span }: Props) {
     [session, untilMs, story],
   );
   const [selected, setSelected] = useSelected(span);
-  const title =
-    session === undefined ? "Session" : `${session.row.agent} · ${session.row.repositoryName ?? id.slice(0, 8)}`;
-
-  useTitle(safeText(title));
+  useTitle(session === undefined ? "Session" : tabTitle(session));
 
   if (session === undefined || spans === undefined) {
     return <Placeholder problem={problem} backHref={hrefOf("sessions")} />;

@@ -11,6 +11,20 @@ export interface Series {
   readonly values: readonly number[];
 }
 
+/** Without the empty buckets before the first use; unchanged without any use. */
+export function fromFirstUse(usage: UsageDocument): UsageDocument {
+  const from = Math.max(
+    0,
+    usage.bucketFigures.findIndex((figures) => figures !== null),
+  );
+  return {
+    ...usage,
+    buckets: usage.buckets.slice(from),
+    bucketFigures: usage.bucketFigures.slice(from),
+    groups: usage.groups.map((group) => ({ ...group, costUsd: group.costUsd.slice(from) })),
+  };
+}
+
 /**
  * The kinds of tokens that providers price separately: new input, cache writes, output and, if wanted, cache reads, which are so many and so
  * cheap that the others disappear beside them.

@@ -12,7 +12,7 @@ import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholde
 import { changeParams, hrefOf, type Params, type ViewParams } from "../route.ts";
 import { capitalised, dollars, dollarsOnAxis, shortCount, timeZone } from "../text/format.ts";
 import { Chart } from "./chart.tsx";
-import { costSeries, tokenSeries } from "./series.ts";
+import { costSeries, fromFirstUse, tokenSeries } from "./series.ts";
 import { GroupTable, TimeTable, Totals } from "./tables.tsx";
 
 /** Tokens by kind and cost over time, and by agent, model or repository. */
@@ -88,13 +88,14 @@ interface ChartsProps {
 
 function Charts({ usage, withCacheReads, filters }: ChartsProps) {
   const hrefOfBucket = (bucket: string): string => hrefOf("sessions", { ...filters, ...daysOfBucket(bucket) });
-  const costs = useMemo(() => costSeries(usage), [usage]);
-  const tokens = useMemo(() => tokenSeries(usage, withCacheReads), [usage, withCacheReads]);
+  const used = useMemo(() => fromFirstUse(usage), [usage]);
+  const costs = useMemo(() => costSeries(used), [used]);
+  const tokens = useMemo(() => tokenSeries(used, withCacheReads), [used, withCacheReads]);
   return (
     <div class="charts">
       <Chart
         title={`Cost by ${usage.split}`}
-        buckets={usage.buckets}
+        buckets={used.buckets}
         series={costs}
         format={dollars}
         hrefOfBucket={hrefOfBucket}
@@ -102,7 +103,7 @@ function Charts({ usage, withCacheReads, filters }: ChartsProps) {
       />
       <Chart
         title={withCacheReads ? "Tokens" : "Tokens without cache reads"}
-        buckets={usage.buckets}
+        buckets={used.buckets}
         series={tokens}
         format={shortCount}
         hrefOfBucket={hrefOfBucket}
