@@ -43,8 +43,18 @@ export const BROWSER_FILES: readonly string[] =
     ? ["export", "live", "opened", "page", "prompts"].map((name) => `test/view/${name}.slow.test.ts`)
     : [];
 
-/** Files that replace modules or globals. Each runs in a separate process; the others share three. */
+/**
+ * Files that run in a process of their own, because they replace modules or globals; the others share three. In `npm run
+ * test:all` also those that start many processes: starting one takes ten times as long from a process that has run hundreds
+ * of test files.
+ */
 export const ISOLATED_FILES: readonly string[] = [
+  ...(IS_WHOLE
+    ? [
+        "test/*.test.ts",
+        "test/{bench,bridge,changes,commands,drain,e2e,faults,intake,repository,scripts,view}/**/*.test.ts",
+      ]
+    : []),
   "test/agents/opencode/plugin.test.ts",
   "test/commands/doctor.test.ts",
   "test/config/home.test.ts",
