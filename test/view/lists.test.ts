@@ -100,6 +100,7 @@ describe("tools", () => {
     expect(rows.find(({ tool }) => tool === "Read")?.times).toMatchObject({
       p50Ms: 1000,
       p95Ms: 20_000,
+      slowest: { source: "acme", session: "broken", ms: 20_000, span: expect.stringMatching(/^[0-9a-f]{16}$/) },
       callsAfter: 1,
     });
   });

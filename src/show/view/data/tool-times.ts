@@ -1,10 +1,11 @@
 import type { SummedCall } from "#core/model/model-call.ts";
 import { sumOfCalls } from "#core/rules/call-sums.ts";
+import { spanIdOf } from "#core/telemetry/ids.ts";
 import { grouped } from "#kit/objects.ts";
 import { usd } from "#kit/text/figures.ts";
 import { monotonicMs } from "#kit/time.ts";
 import type { Database } from "#store/database.ts";
-import { sessionById } from "#store/sessions.ts";
+import { type StoredSession, sessionById } from "#store/sessions.ts";
 import { placedCalls } from "../../report/explain-money.ts";
 import { turnsOfCalls } from "../../report/session-spans.ts";
 import { viewOf } from "../../report/session-view.ts";
@@ -16,6 +17,13 @@ export interface ToolTimes {
   /** Of calls with an end; `null`: there is none. */
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
+  /** The call that took longest. */
+  readonly slowest: {
+    readonly source: string;
+    readonly session: string;
+    readonly span: string;
+    readonly ms: number;
+  } | null;
   /** Model calls of the same turn that read results of this tool alone, as in `explain`; those of several tools belong to none. */
   readonly callsAfter: number;
   readonly cost_usd: number | null;
@@ -76,8 +84,10 @@ export class SessionTools {
     const view = viewOf(db, stored, { agents }, settings);
     const read: KnownSession = {
       stamp,
-      tools: view.toolCalls.flatMap(({ tool: { name, status, startMs, endMs } }) =>
-        status === "open" || status === "unfinished" ? [] : [{ name, startMs, ms: Math.max(0, endMs - startMs) }],
+      tools: view.toolCalls.flatMap(({ tool: { name, status, startMs, endMs, callId } }) =>
+        status === "open" || status === "unfinished"
+          ? []
+          : [{ name, startMs, ms: Math.max(0, endMs - startMs), callId, stored }],
       ),
       after: placedCalls(view, turnsOfCalls(db, view)).flatMap(({ cause, call, costNanoUsd, noPrice }) =>
         cause.kind === "tool"
@@ -115,6 +125,8 @@ interface TimedCall {
   readonly name: string;
   readonly startMs: number;
   readonly ms: number;
+  readonly callId: string;
+  readonly stored: StoredSession;
 }
 
 const MAX_MS = 150;
@@ -125,14 +137,26 @@ const DAY_MS = 86_400_000;
 
 const nameOf = ({ name }: { readonly name: string }): string => name;
 
+const placeOf = ({ stored, callId, ms }: TimedCall): NonNullable<ToolTimes["slowest"]> => ({
+  source: stored.source,
+  session: stored.sessionId,
+  span: spanIdOf(stored, "tool_call", callId),
+  ms,
+});
+
 function timesOf(calls: readonly TimedCall[], after: KnownSession["after"]): ToolTimes {
   const sorted = calls.map(({ ms }) => ms).sort((a, b) => a - b);
   /** The smallest duration that so large a share of the calls did not exceed. */
   const percentile = (share: number): number | null => sorted[Math.ceil(share * sorted.length) - 1] ?? null;
+  const slowest = calls.reduce<TimedCall | undefined>(
+    (most, one) => (most && most.ms >= one.ms ? most : one),
+    undefined,
+  );
   const { modelCalls, costNanoUsd, unpricedCalls, incompleteCalls } = sumOfCalls(after.map(({ priced }) => priced));
   return {
     p50Ms: percentile(0.5),
     p95Ms: percentile(0.95),
+    slowest: slowest === undefined ? null : placeOf(slowest),
     callsAfter: modelCalls,
     cost_usd: modelCalls === 0 ? 0 : usd(costNanoUsd),
     costIsLowerBound: unpricedCalls + incompleteCalls > 0,

@@ -5,10 +5,12 @@ import type { ToolRow, ToolsDocument } from "../../wire/documents.ts";
 import { failureClass } from "../figures/compare.ts";
 import { Cost, Unknown } from "../figures/figures.tsx";
 import { type Column, FigureTable } from "../figures/table.tsx";
+import { hrefOf } from "../route.ts";
 import { duration, exact, percent } from "../text/format.ts";
 
 /** A tool, or several as one; `times` is absent for several. */
-type TableRow = ToolRow & { readonly times?: ToolsDocument["rows"][number]["times"] };
+type TableRow = ToolRow & { readonly times?: Times | null };
+type Times = NonNullable<ToolsDocument["rows"][number]["times"]>;
 
 interface Props {
   /** Head of the first column. */
@@ -105,6 +107,11 @@ const TIMES: readonly ToolColumn[] = [
   { name: "p50", value: ({ times }) => times?.p50Ms ?? -1, cell: ({ times }) => msOrUnknown(times?.p50Ms) },
   { name: "p95", value: ({ times }) => times?.p95Ms ?? -1, cell: ({ times }) => msOrUnknown(times?.p95Ms) },
   {
+    name: "Slowest",
+    value: ({ times }) => times?.slowest?.ms ?? -1,
+    cell: ({ times }) => (times?.slowest ? <Slowest of={times.slowest} /> : <Unknown />),
+  },
+  {
     name: "Cost after",
     value: ({ times }) => times?.cost_usd ?? -1,
     cell: ({ times }) => (times ? <Cost of={times} /> : <Unknown />),
@@ -113,6 +120,10 @@ const TIMES: readonly ToolColumn[] = [
 
 const msOrUnknown = (ms: number | null | undefined): ComponentChildren =>
   ms === null || ms === undefined ? <Unknown /> : duration(ms);
+
+const Slowest = ({ of: { source, session, span, ms } }: { of: NonNullable<Times["slowest"]> }) => (
+  <a href={hrefOf("session", { source, id: session, span })}>{duration(ms)}</a>
+);
 
 function Failed({ row, usual, href }: { row: ToolRow; usual: Failures; href: string | undefined }) {
   const { tool_errors, tool_calls } = row;
