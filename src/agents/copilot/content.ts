@@ -4,7 +4,7 @@ import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { responseContentKey, toolCallPart } from "#core/rules/keys.ts";
 import { answerPiece, contentOf, contentOfEvents, plainText } from "../shared/payload/content.ts";
 import { asArray, asObject, asString, parsedJson } from "../shared/payload/json.ts";
-import { lineType } from "./line-context.ts";
+import { type LineState, lineType } from "./line-context.ts";
 
 /** Content of a hook payload, in either of its two forms. */
 export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
@@ -23,11 +23,21 @@ export function toContent(payload: unknown, { events }: PayloadFacts): readonly 
 }
 
 /** Content of a line of the session file, for the entries that were read from it. */
-export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): readonly Content[] {
+export function lineContent(
+  line: Buffer,
+  entries: readonly TranscriptEntry[],
+  { isInDatabase, promptKey }: LineState,
+): readonly Content[] {
   const mayBeAnswer = (lineType(line) ?? ANSWER) === ANSWER;
   if (!mayBeAnswer && !entries.some(({ kind }) => HAS_CONTENT.has(kind))) return [];
   const o = asObject(parsedJson(line.toString("utf8")));
   const data = asObject(o?.["data"]) ?? {};
+  if (o?.["type"] === ANSWER && isInDatabase === true) {
+    // The database's calls do not name their answers, so the last one is the turn's
+    const isOfSubagent = o["agentId"] !== undefined || data["parentToolCallId"] !== undefined;
+    const isOfTurn = promptKey !== undefined && !isOfSubagent;
+    return isOfTurn ? contentOf(`prompt:${promptKey}`, "answer", plainText(data["content"])) : [];
+  }
   if (o?.["type"] === ANSWER) return answerOf(data, entries);
   return entries.flatMap((entry): readonly Content[] => {
     switch (entry.kind) {

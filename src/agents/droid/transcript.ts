@@ -120,11 +120,13 @@ function modelName(id: string, path: string, roots: readonly string[] | undefine
   return asString(own.find((model) => model?.["id"] === id)?.["model"]) ?? id;
 }
 
-/** The content of a line, for the facts that were read from it. */
-function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): readonly Content[] {
-  if (!entries.some(({ kind }) => KINDS_WITH_CONTENT.has(kind))) return [];
-  const blocks = asArray(asObject(parsedObject(line)?.["message"])?.["content"]).map(asObject);
-  return entries.flatMap((entry): readonly Content[] => {
+/** The content of a line, for the facts that were read from it. A session has no record of each answer: the last one is its turn's. */
+function lineContent(line: Buffer, entries: readonly TranscriptEntry[], { promptKey }: LineState): readonly Content[] {
+  const isAnswer = promptKey !== undefined && line.includes('"assistant"');
+  if (!isAnswer && !entries.some(({ kind }) => KINDS_WITH_CONTENT.has(kind))) return [];
+  const m = asObject(parsedObject(line)?.["message"]);
+  const blocks = asArray(m?.["content"]).map(asObject);
+  const ofEntries = entries.flatMap((entry): readonly Content[] => {
     switch (entry.kind) {
       case "prompt":
         return contentOf(entry.key, "prompt", plainText(blocks));
@@ -138,6 +140,9 @@ function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): readonl
         return [];
     }
   });
+  if (!isAnswer || m?.["role"] !== "assistant" || m["visibility"] !== undefined) return ofEntries;
+  const said = blocks.filter((block) => block?.["type"] === "text");
+  return [...ofEntries, ...contentOf(`prompt:${promptKey}`, "answer", plainText(said))];
 }
 
 const KINDS_WITH_CONTENT: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result"]);

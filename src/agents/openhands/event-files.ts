@@ -42,6 +42,12 @@ export function readEvents(
   return read.map(({ name, event }, i) => ({ name, number: eventNumber(name) ?? 0, event, timeMs: timesMs[i] }));
 }
 
+/** One event by its id; `undefined` if there is none. */
+export function eventWithId(folder: string, id: string, roots: readonly string[] | undefined): Fields | undefined {
+  const name = eventNames(folder, 0).find((one) => one.endsWith(`-${id}.json`));
+  return name === undefined ? undefined : readOne(join(folder, name), roots).event;
+}
+
 // --- internal ---
 
 /** A tool's output has at most 30,000 characters, unless it is an image. */

@@ -13,7 +13,7 @@ import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts"
 import { asString, type Fields } from "../shared/payload/json.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";
 import { countKind } from "../shared/transcript/unread-usage.ts";
-import { eventNames, readEvents } from "./event-files.ts";
+import { eventNames, eventWithId, readEvents } from "./event-files.ts";
 import { LocalTimes } from "./local-times.ts";
 import { EVENTS_FOLDER, files, locate, roots } from "./places.ts";
 import { readState, type State } from "./state-file.ts";
@@ -68,7 +68,10 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
       if (looksAtCalls) {
         const entries = own.take();
         putWithContent(sink, entries, () => eventContent(event, entries));
-      } else if (options.content === true) content.push(...eventContent(event, own.since(before)));
+      } else if (options.content === true) {
+        const actionIn = (id: string) => eventWithId(folder, id, file.roots)?.["action"];
+        content.push(...eventContent(event, own.since(before), actionIn));
+      }
     }
     state.offsetMs = times.offsetMs;
     yield batch(content, unreadable, records);
@@ -109,8 +112,16 @@ function begin({ agentId }: TranscriptFile, timeMs: number, recorded: State | un
   }
 }
 
-/** The content of an event, for the entries that were read from it. Reasoning is left out. */
-function eventContent(event: Fields, entries: readonly TranscriptEntry[]): readonly Content[] {
+/**
+ * The content of an event, for the entries that were read from it. Reasoning is left out.
+ *
+ * @param actionIn reads the event of a call that ran again after a kill, of which there is only the result
+ */
+function eventContent(
+  event: Fields,
+  entries: readonly TranscriptEntry[],
+  actionIn: (id: string) => unknown = () => undefined,
+): readonly Content[] {
   const use = entries.find((entry) => entry.kind === "tool_use");
   return entries.flatMap((entry): readonly Content[] => {
     switch (entry.kind) {
@@ -123,7 +134,7 @@ function eventContent(event: Fields, entries: readonly TranscriptEntry[]): reado
         return [...answerPiece(entry.key, text), ...call];
       }
       case "tool_use":
-        return contentOf(entry.key, "arguments", event["action"]);
+        return contentOf(entry.key, "arguments", event["action"] ?? actionIn(String(event["action_id"])));
       case "tool_result":
         return entry.status === "unfinished" ? [] : contentOf(entry.key, "result", observationText(event));
       default:

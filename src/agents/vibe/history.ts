@@ -1,12 +1,24 @@
+import type { Content } from "#core/model/content.ts";
 import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
 import { idInAgent, isSequenceNumber } from "#core/rules/call-ids.ts";
+import { contentOf, plainText } from "../shared/payload/content.ts";
 import { asArray, asCode, asCount, asObject, asString, type Fields, parsedJson } from "../shared/payload/json.ts";
 import { fieldsIn, keyOf } from "./journal-state.ts";
 import { isKilled, mcpServerOf, promptText, SPAWN_TOOL, toolName } from "./names.ts";
 import type { Lists, Snapshot } from "./snapshot.ts";
 
-/** Puts prompts, tool calls and turn ends of deleted journals, with the keys that those of journals have. */
-export function putHistory(lists: Lists, snapshot: Snapshot, agentId: string | undefined, sink: FactSink): void {
+/**
+ * Puts prompts, tool calls and turn ends of deleted journals, with the keys that those of journals have.
+ *
+ * @returns the content of prompts and calls, and each turn's last answer, which has no model call to belong to
+ */
+export function putHistory(
+  lists: Lists,
+  snapshot: Snapshot,
+  agentId: string | undefined,
+  sink: FactSink,
+): readonly Content[] {
+  const content: Content[] = [];
   const turns = turnsIn(lists.shown);
   for (const turn of turns) {
     const base = { promptKey: agentId === undefined ? turn.id : undefined, agentId };
@@ -16,12 +28,14 @@ export function putHistory(lists: Lists, snapshot: Snapshot, agentId: string | u
         { key, globalKey: key, timeMs: turn.startMs, ...base },
         { origin: "human", length: turn.prompt.length },
       );
+      content.push(...contentOf(key, "prompt", turn.prompt), ...contentOf(key, "answer", turn.answer));
     }
     if (turn.endMs !== undefined)
       sink.other({ kind: "turn_end", key: keyOf.turnEnd(turn.id), timeMs: turn.endMs, ...base });
   }
   putLatest(snapshot, agentId, sink);
-  putCalls(lists.known, turns, agentId, sink);
+  putCalls(lists.known, turns, { agentId, sink, content });
+  return content;
 }
 
 /** The sum over all calls until the snapshot. The calls that journals reported are subtracted from it. */
@@ -53,6 +67,8 @@ interface ShownTurn {
   readonly startMs: number;
   /** Time of the answer, if the turn ends with one. */
   endMs?: number | undefined;
+  /** The last text of the agent. */
+  answer?: string | undefined;
   /** Tools that ran, in order. */
   readonly tools: ShownTool[];
   /** Ids of calls of programs, if hooks ran before them, in order. */
@@ -65,6 +81,14 @@ interface ShownTool {
   readonly startMs: number;
   readonly endMs: number;
   readonly state: unknown;
+  readonly given: unknown;
+}
+
+/** Where facts and their content go. */
+interface Target {
+  readonly agentId: string | undefined;
+  readonly sink: FactSink;
+  readonly content: Content[];
 }
 
 function turnsIn(shown: readonly Fields[]): readonly ShownTurn[] {
@@ -89,11 +113,14 @@ function turnsIn(shown: readonly Fields[]): readonly ShownTurn[] {
     };
     turns.set(id, turn);
     last = turn;
-    turn.endMs = entry["role"] === "assistant" ? endMs : undefined;
+    const isAnswer = entry["role"] === "assistant";
+    turn.endMs = isAnswer ? endMs : undefined;
+    if (isAnswer) turn.answer = promptText(entry["content"]) ?? turn.answer;
     const name = asString(detail["toolName"]);
     if (entry["type"] !== "effect" || name === undefined) continue;
     const actionId = /^effect-(.+)$/.exec(asString(entry["id"]) ?? "")?.[1];
-    turn.tools.push({ actionId, name: toolName(name), startMs, endMs, state: fieldsIn(entry, "state")["status"] });
+    const { status } = fieldsIn(entry, "state");
+    turn.tools.push({ actionId, name: toolName(name), startMs, endMs, state: status, given: detail["input"] });
   }
   return [...turns.values()];
 }
@@ -121,12 +148,8 @@ function putLatest({ turn }: Snapshot, agentId: string | undefined, sink: FactSi
 }
 
 /** The conversation has the ids of calls, and what the user saw has their times. */
-function putCalls(
-  known: readonly Fields[],
-  turns: readonly ShownTurn[],
-  agentId: string | undefined,
-  sink: FactSink,
-): void {
+function putCalls(known: readonly Fields[], turns: readonly ShownTurn[], target: Target): void {
+  const { agentId, sink, content } = target;
   const ran = turns.map(({ tools }) => [...tools]);
   const times = new Map<string, { readonly startMs: number; readonly endMs: number }>();
   for (const one of known) {
@@ -149,6 +172,7 @@ function putCalls(
         { key: keyOf.use(callId), timeMs: tool.startMs, ...base },
         { callId, name, mcpServer: mcpServerOf(name), givenId: isSequenceNumber(given) ? given : undefined },
       );
+      content.push(...contentOf(keyOf.use(callId), "arguments", fieldsIn(call, "arguments")["value"]));
     }
     const given = message["role"] === "tool" ? asString(message["tool_call_id"]) : undefined;
     const callId = given === undefined ? undefined : idInAgent(given, agentId);
@@ -157,25 +181,27 @@ function putCalls(
     if (isKilled(asString(message["name"]), parsedJson(promptText(message["content"])))) continue;
     const status = message["outcome"] === "success" ? "success" : "error";
     sink.toolResult({ key: keyOf.result(callId), timeMs: time.endMs, ...base }, { callId, status });
+    content.push(...contentOf(keyOf.result(callId), "result", plainText(message["content"])));
   }
   for (const [at, { id, innerIds }] of turns.entries()) {
     const base = { promptKey: agentId === undefined ? id : undefined, agentId };
-    for (const [place, tool] of (ran[at] ?? []).entries()) putInner(innerIds[place], tool, base, sink);
+    for (const [place, tool] of (ran[at] ?? []).entries()) putInner(innerIds[place], tool, base, target);
   }
 }
 
 /** The conversation does not have the calls of programs. Without the id that hooks report, a call could count twice. */
 function putInner(
   callId: string | undefined,
-  { name, actionId, startMs, endMs, state }: ShownTool,
+  { name, actionId, startMs, endMs, state, given }: ShownTool,
   base: Pick<FactBase, "promptKey" | "agentId">,
-  sink: FactSink,
+  { sink, content }: Target,
 ): void {
   if (callId === undefined) return;
   sink.toolUse(
     { key: keyOf.use(callId), timeMs: startMs, ...base },
     { callId, name, mcpServer: mcpServerOf(name), givenId: name === SPAWN_TOOL ? actionId : undefined },
   );
+  content.push(...contentOf(keyOf.use(callId), "arguments", given));
   const status = state === "completed" ? "success" : state === "skipped" ? "denied" : "error";
   if (state !== "running") sink.toolResult({ key: keyOf.result(callId), timeMs: endMs, ...base }, { callId, status });
 }

@@ -40,15 +40,16 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
   if (memo.state === undefined) putOwner(file, folder, snapshot, sink);
   const firstUnread = unread[0]?.first ?? Number.POSITIVE_INFINITY;
   let hasHistory = false;
-  const history = (): void => {
-    if (snapshot === undefined || hasHistory || at.sumOf === snapshot.generation) return;
-    putHistory(readLists(folder, snapshot.generation, file.roots), snapshot, file.agentId, sink);
+  const history = (): Partial<TranscriptBatch> => {
+    if (snapshot === undefined || hasHistory || at.sumOf === snapshot.generation) return {};
+    const content = putHistory(readLists(folder, snapshot.generation, file.roots), snapshot, file.agentId, sink);
     hasHistory = true;
+    return options.content === true ? { content } : {};
   };
   if (firstUnread > state.readTo + 1 && (snapshot?.sequence ?? 0) > state.readTo) {
-    history();
+    const content = history();
     state.hasGap = true;
-    yield batch();
+    yield batch(content);
   }
   for (const journal of unread) {
     yield* readJournal({ ...file, path: journal.path }, journal.first, { state, at, of, options });
@@ -59,12 +60,12 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
     if (rest.entries.length > 0 || unread.length === 0) yield rest;
     return;
   }
-  history();
+  const content = history();
   putSum(snapshot, { sessionId: basename(folder), agentId: file.agentId }, sink);
   // The snapshot replaces deleted lines, which never come back
   state.readTo = Math.max(state.readTo, snapshot.sequence);
   at.sumOf = snapshot.generation;
-  yield batch();
+  yield batch(content);
 }
 
 // --- internal ---

@@ -116,6 +116,8 @@ function isWanted(owner: ContentOwner, wanted: WantedContent): boolean {
       return (
         owner.kind === "model_call" &&
         owner.agentId === undefined &&
+        // What the agent asks for itself, such as notes or a summary, is no answer to the user
+        owner.purpose === undefined &&
         (owner.promptKey === undefined ? isWithin(owner, wanted) : owner.promptKey === wanted.key)
       );
   }

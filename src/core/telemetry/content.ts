@@ -81,7 +81,7 @@ function attributesOf(
           "user",
           piecesOf(content.prompts.get(span.name) ?? [], "prompt").at(-1),
         ),
-        ...unassignedAnswer(run, content, piecesOf),
+        ...unassignedAnswer(run, content, piecesOf, content.prompts.get(span.name)),
       };
     case "subagent":
       return unassignedAnswer(run, content, piecesOf);
@@ -110,11 +110,22 @@ function attributesOf(
   }
 }
 
-/** An answer that belongs to no model call's span, because it was never completed or only hooks reported it. */
-function unassignedAnswer(run: Turn | Subagent, { hooks }: SessionContent, piecesOf: Lookup): Attributes {
+/**
+ * An answer that belongs to no model call's span: it was never completed, only hooks reported it, or the transcript has it without a
+ * record of its own, as that of its prompt.
+ */
+function unassignedAnswer(
+  run: Turn | Subagent,
+  { hooks }: SessionContent,
+  piecesOf: Lookup,
+  prompts: readonly string[] = [],
+): Attributes {
   const calls = new Set(run.modelCalls.filter((call) => call.covers === undefined).map(({ key }) => key));
   const isWritten = piecesOf(run.modelCalls.flatMap(contentKeysOf), "answer").length > 0;
-  const others = run.uses.filter((fact) => !calls.has(fact) && !(isWritten && hooks.has(fact)));
+  const isOfPrompt = piecesOf(prompts, "answer").length > 0;
+  const isLess = (fact: string): boolean =>
+    (isWritten && prompts.includes(fact)) || ((isWritten || isOfPrompt) && hooks.has(fact));
+  const others = run.uses.filter((fact) => !calls.has(fact) && !isLess(fact));
   const pieces = piecesOf(others, "answer").flat();
   return messages(semconv.GEN_AI_OUTPUT_MESSAGES, "assistant", pieces, "unknown");
 }
