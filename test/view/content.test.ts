@@ -1,6 +1,6 @@
 // What was asked and done in a session, as the page gets it; session-story.slow.test.ts has the page in Chromium.
 import { renameSync } from "node:fs";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, type Mock, test, vi } from "vitest";
 import { allAgents } from "#agents/registry.ts";
 import { contentReaders } from "#commands/content.ts";
 import { loadConfigAndPrices } from "#config/own-prices.ts";
@@ -14,6 +14,8 @@ import { Served } from "./served.ts";
 
 let replay: Replay;
 let served: Served | undefined;
+/** Reads the lines of a session from the agent's files. */
+let readLines: Mock<ReturnType<typeof contentReaders>["contentLines"]>;
 beforeEach(async () => {
   await ensureBuilt();
   replay = new Replay("claude-code", "parallel-tools");
@@ -32,9 +34,9 @@ async function serve(content: "on" | "off" = "on"): Promise<{ server: Served; on
   const loaded = await loadConfigAndPrices(context);
   const { config } = loaded;
   const shown = { ...loaded, config: { ...config, display: { ...config.display, content } } };
-  served = await Served.at(replay.places, Date.now, undefined, {
-    ...contentReaders({ agents: await allAgents(), loaded: shown }, context),
-  });
+  const readers = contentReaders({ agents: await allAgents(), loaded: shown }, context);
+  readLines = vi.fn(readers.contentLines);
+  served = await Served.at(replay.places, Date.now, undefined, { ...readers, contentLines: readLines });
   const db = openDatabase(replay.places.storePath);
   const { source, sessionId, transcriptPath = "" } = sessionById(db, 1);
   db.close();
@@ -59,6 +61,25 @@ test("prompts, commands and written files of a session, and the content of each 
     expect(JSON.parse(content.arguments).file_path).toBe(path);
     expect(content.result).toContain(path);
   }
+  // Not again for each call that is opened
+  expect(readLines).toHaveBeenCalledTimes(1);
+});
+
+test("the files are read again once the session has more, and if they had nothing or could not be read", async () => {
+  const { server, one, transcript } = await serve();
+  readLines.mockRejectedValueOnce(new Error("no descriptor is left"));
+  expect((await server.ask(`api/lines?${one}`)).status).toBe(500);
+  renameSync(transcript, `${transcript}.gone`);
+  expect((await linesOf(server, one)).state).toBe("missing");
+  renameSync(`${transcript}.gone`, transcript);
+  expect((await linesOf(server, one)).state).toBe("whole");
+  await linesOf(server, one);
+  expect(readLines).toHaveBeenCalledTimes(3);
+  const db = openDatabase(replay.places.storePath);
+  db.prepare("UPDATE sessions SET last_ms = last_ms + 1").run();
+  db.close();
+  await linesOf(server, one);
+  expect(readLines).toHaveBeenCalledTimes(4);
 });
 
 test("the files are not read again for what happens in other sessions", async () => {

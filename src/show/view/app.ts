@@ -7,6 +7,7 @@ import type { LiveDrains } from "./live-drains.ts";
 import { promptAdder } from "./prompts.ts";
 import { READS } from "./reads.ts";
 import { RecentDocuments } from "./recent-documents.ts";
+import { RecentLines } from "./recent-lines.ts";
 import { apiError, type ResponseDeps, respond } from "./respond.ts";
 import type { Changes } from "./watch-store.ts";
 
@@ -20,6 +21,7 @@ export function makeApp(viewDeps: ViewDeps, live: Live, base: string): Hono {
     addPrompts: promptAdder(viewDeps),
     filterValues: cachedFilterValues(viewDeps),
     recent: new RecentDocuments(),
+    recentLines: new RecentLines(viewDeps),
     sessionTools: new SessionTools(viewDeps),
   };
   // Not strict, because the page's address ends with a slash

@@ -93,7 +93,8 @@ function readLines(reading: Reading) {
   if (stored === undefined) return NO_SESSION;
   return laterWhenChanged(reading, stored, () => {
     const view = viewOf(db, stored, { agents: deps.agents }, deps.settings);
-    return new Later(async () => toLines(view, await deps.contentLines?.(stored)));
+    const read = deps.recentLines.of(db, stored);
+    return new Later(async () => toLines(view, await read));
   });
 }
 
@@ -102,8 +103,9 @@ function readContent({ db, params, deps }: Reading) {
   if (stored === undefined) return NO_SESSION;
   const view = viewOf(db, stored, { agents: deps.agents }, deps.settings);
   const spanId = params.spanId();
+  const read = deps.recentLines.of(db, stored);
   return new Later(async () => {
-    const lines = (await deps.contentLines?.(stored))?.lines ?? [];
+    const lines = (await read)?.lines ?? [];
     const wanted = partOfSpan(view, linesOfSpans(view, lines), spanId);
     return toContent(spanId, wanted === undefined ? undefined : await deps.contentOf?.(stored, wanted));
   });

@@ -14,6 +14,7 @@ import type { ViewDeps } from "./deps.ts";
 import type { promptAdder } from "./prompts.ts";
 import { BadRequest, type QueryParams, queryParams } from "./query-params.ts";
 import { KnownBody, type RecentDocuments, Tagged } from "./recent-documents.ts";
+import type { RecentLines } from "./recent-lines.ts";
 import { type ApiError, HAS_MORE, type NoStore } from "./wire/api.ts";
 
 /** What all responses share. */
@@ -21,6 +22,7 @@ export interface ResponseDeps extends ViewDeps {
   readonly addPrompts: ReturnType<typeof promptAdder>;
   readonly filterValues: (db: Database) => FilterValues;
   readonly recent: RecentDocuments;
+  readonly recentLines: RecentLines;
   readonly sessionTools: SessionTools;
 }
 
