@@ -1,6 +1,6 @@
 import { isPacked } from "#store/packed.ts";
 import { CHANGE_DIMENSIONS, DIMENSIONS, TIME_UNITS } from "../report/query.ts";
-import { outlineOf, viewOf } from "../report/session-view.ts";
+import { outlineOf, type SessionView } from "../report/session-view.ts";
 import { linesOfSpans, partOfSpan } from "../report/story.ts";
 import { changesOver } from "./data/changes.ts";
 import { toContent, toLines } from "./data/content.ts";
@@ -12,7 +12,16 @@ import { homeOver } from "./data/home.ts";
 import { listSessions } from "./data/sessions.ts";
 import { toolsOver } from "./data/tools.ts";
 import { usageOver } from "./data/usage.ts";
-import { Later, laterWhenChanged, NO_SESSION, NO_SPAN, type Read, type Reading, whenChanged } from "./respond.ts";
+import {
+  Later,
+  laterWhenChanged,
+  NO_SESSION,
+  NO_SPAN,
+  type Read,
+  type Reading,
+  recentView,
+  whenChanged,
+} from "./respond.ts";
 import { CHANGE_SORTS, SORTS, SPLITS } from "./wire/api.ts";
 
 /** What the page can ask for, by the path below `/api/`; the types of what it gets follow from this list. */
@@ -91,17 +100,18 @@ function readLines(reading: Reading) {
   const { db, params, deps } = reading;
   const stored = findSession(db, params.session());
   if (stored === undefined) return NO_SESSION;
-  return laterWhenChanged(reading, stored, () => {
-    const view = viewOf(db, stored, { agents: deps.agents }, deps.settings);
-    const read = deps.recentLines.of(db, stored);
-    return new Later(async () => toLines(view, await read));
-  });
+  const read = (view: SessionView) => {
+    const lines = deps.recentLines.of(db, stored);
+    return async () => toLines(view, await lines);
+  };
+  return laterWhenChanged(reading, stored, read, ({ state }) => state !== "missing");
 }
 
-function readContent({ db, params, deps }: Reading) {
+function readContent(reading: Reading) {
+  const { db, params, deps } = reading;
   const stored = findSession(db, params.session());
   if (stored === undefined) return NO_SESSION;
-  const view = viewOf(db, stored, { agents: deps.agents }, deps.settings);
+  const view = recentView(reading, stored);
   const spanId = params.spanId();
   const read = deps.recentLines.of(db, stored);
   return new Later(async () => {

@@ -55,10 +55,13 @@ export async function respond(context: Context, deps: ResponseDeps, read: Read):
     if (result instanceof Download) return context.body(result.body, 200, result.headers);
     if (result instanceof KnownBody) return jsonOf(context, result.body);
     if (!(result instanceof Later)) return await respondWithPrompts(context, deps, result);
-    let prompted = await deps.addPrompts(await result.document());
+    const document = await result.document();
+    let prompted = await deps.addPrompts(document);
     // The page does not ask again for these
     while (prompted.hasMore) prompted = await deps.addPrompts(prompted.document);
-    return jsonOf(context, JSON.stringify(prompted.document));
+    const body = JSON.stringify(prompted.document);
+    result.keep?.(body, document);
+    return jsonOf(context, body);
   } catch (error) {
     if (error instanceof StoreError) return context.json(apiError(error.code, deps.describeStoreError(error)), 503);
     if (error instanceof BadRequest || error instanceof RangeError) {
@@ -70,27 +73,47 @@ export async function respond(context: Context, deps: ResponseDeps, read: Read):
 
 /** The document about a session, unless the page has it already. */
 export function whenChanged<T extends SessionDocument | ExplanationDocument>(
-  { context, db, deps: { recent, agents, settings } }: Reading,
+  reading: Reading,
   stored: StoredSession,
   read: (view: () => SessionView) => T,
 ): Tagged<T> | KnownBody | typeof NOT_MODIFIED {
-  const tag = tagged(context, db, stored);
-  if (tag === undefined) return NOT_MODIFIED;
-  const key = JSON.stringify([context.req.path, stored.source, stored.sessionId]);
-  const body = recent.body(key, tag);
-  if (body !== undefined) return new KnownBody(body);
-  const viewKey = JSON.stringify([stored.source, stored.sessionId, tag]);
-  const view = () => recent.view(viewKey, () => viewOf(db, stored, { agents }, settings));
-  return new Tagged(read(view), key, tag);
+  const found = bodyWhenChanged(reading, stored);
+  return "tag" in found
+    ? new Tagged(
+        read(() => recentView(reading, stored)),
+        found.key,
+        found.tag,
+      )
+    : found.response;
 }
 
-/** What is read from the agent's own files, unless the page has it already: they are not read again for what happens in other sessions. */
+/**
+ * What is read from the agent's own files, unless the page has it already: they are not read again for what happens in other sessions.
+ *
+ * @param read starts reading; what it returns is called after the store was closed
+ * @param isWorthKeeping false: the next request reads the files again
+ */
 export function laterWhenChanged<T extends object>(
-  { context, db }: Reading,
+  reading: Reading,
   stored: StoredSession,
-  later: () => Later<T>,
-): Later<T> | typeof NOT_MODIFIED {
-  return tagged(context, db, stored) === undefined ? NOT_MODIFIED : later();
+  read: (view: SessionView) => () => Promise<T>,
+  isWorthKeeping: (document: T) => boolean,
+): Later<T> | KnownBody | typeof NOT_MODIFIED {
+  const found = bodyWhenChanged(reading, stored);
+  if (!("tag" in found)) return found.response;
+  const view = recentView(reading, stored);
+  const { key, tag } = found;
+  // More can be added to the file of an open session before a drain notices
+  const isOver = view.segments.every(({ endMs }) => endMs !== undefined);
+  return new Later(read(view), (body, document) => {
+    if (isOver && isWorthKeeping(document)) reading.deps.recent.keep(key, tag, body);
+  });
+}
+
+/** The view of a session, which is not built again for the next request about it. */
+export function recentView({ db, deps: { recent, agents, settings } }: Reading, stored: StoredSession): SessionView {
+  const key = JSON.stringify([stored.source, stored.sessionId, tagOf(db, stored)]);
+  return recent.view(key, () => viewOf(db, stored, { agents }, settings));
 }
 
 export const apiError = (code: string, message: string): ApiError => ({ kind: "error", code, message });
@@ -98,21 +121,35 @@ export const apiError = (code: string, message: string): ApiError => ({ kind: "e
 /** A document that is completed after the store was read, from the agent's own files. */
 export class Later<T extends object = object> {
   readonly document: () => Promise<T>;
+  readonly keep: ((body: string, document: T) => void) | undefined;
 
-  constructor(document: () => Promise<T>) {
+  /** @param keep keeps the response for the next request. @default it is read again */
+  constructor(document: () => Promise<T>, keep?: (body: string, document: T) => void) {
     this.document = document;
+    this.keep = keep;
   }
 }
 
 // --- internal ---
 
-/** Adds the tag of what is shown of a session now. @returns `undefined` if the page has it already */
-function tagged(context: Context, db: Database, stored: StoredSession): string | undefined {
+/** The response that is known already, or the place of the one that has to be made. */
+function bodyWhenChanged(
+  { context, db, deps: { recent } }: Reading,
+  stored: StoredSession,
+): { readonly key: string; readonly tag: string } | { readonly response: KnownBody | typeof NOT_MODIFIED } {
+  const tag = tagOf(db, stored);
+  context.header("etag", tag);
+  if (context.req.header("if-none-match") === tag) return { response: NOT_MODIFIED };
+  const key = JSON.stringify([context.req.path, stored.source, stored.sessionId]);
+  const body = recent.body(key, tag);
+  return body === undefined ? { key, tag } : { response: new KnownBody(body) };
+}
+
+/** The tag of what is shown of a session now. */
+function tagOf(db: Database, stored: StoredSession): string {
   // At another capture level the response has fewer names, and no prompt
   const stamp = `${stampOf(db, stored)} ${stored.capture}`;
-  const tag = `"${createHash("sha256").update(stamp).digest("base64url")}"`;
-  context.header("etag", tag);
-  return context.req.header("if-none-match") === tag ? undefined : tag;
+  return `"${createHash("sha256").update(stamp).digest("base64url")}"`;
 }
 
 function missing(context: Context, reason: Missing): Response {
