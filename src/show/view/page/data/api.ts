@@ -9,13 +9,15 @@ import { onChange } from "./live.ts";
  * Fetches data, and again whenever the store has changed. One request at a time: a change during a request triggers another one after it.
  * Aborting instead would show nothing of a store that changes faster than it can be read.
  *
+ * @param params `undefined`: not yet
  * @returns the latest response, also while the next request is running
  */
-export function useApi<P extends keyof Documents>(path: P, params: Params): Fetched<Documents[P]> {
-  const url = urlOf(path, params);
+export function useApi<P extends keyof Documents>(path: P, params: Params | undefined): Fetched<Documents[P]> {
+  const url = params && urlOf(path, params);
   const [fetched, setFetched] = useState<Fetched<Documents[P]>>({});
 
   useEffect(() => {
+    if (url === undefined) return;
     const control = new AbortController();
     const { signal } = control;
     let etag: string | undefined;

@@ -31,7 +31,7 @@ export function SessionView({ source, id, span }: Props) {
   const isRunning = session !== undefined && EXPORTED === undefined && isWorking(session.spans);
   const nowMs = useNow(isRunning, GROW_MS);
   const untilMs = isRunning ? nowMs : undefined;
-  const story = useStory(source, id);
+  const story = useStory(source, id, session !== undefined);
   const spans = useMemo(
     () => (session === undefined ? undefined : readSpans(session.spans, untilMs, story.about)),
     [session, untilMs, story],

@@ -22,9 +22,13 @@ export interface ChangedFile {
   readonly writes: readonly FileWrites[];
 }
 
-/** It arrives after the spans, because it takes longer to read; empty until then. */
-export function useStory(source: string, id: string): Story {
-  const { data } = useApi("lines", { source, id });
+/**
+ * It arrives after the spans, because it takes longer to read; empty until then.
+ *
+ * @param isShown whether the spans have arrived: the server answers one request after the other
+ */
+export function useStory(source: string, id: string, isShown: boolean): Story {
+  const { data } = useApi("lines", isShown ? { source, id } : undefined);
   return useMemo(() => {
     const { ids = "", texts = [], writes = [], state } = data ?? {};
     const idOf = (i: number): string => ids.slice(i * SPAN_ID_LENGTH, (i + 1) * SPAN_ID_LENGTH);
