@@ -81,12 +81,14 @@ describe.each(firstOf(Object.entries(MADE), 2))(
     });
 
     // Equal calls of two agents that hooks do not name differ in nothing but their time
-    test.skipIf(NAME_NO_AGENT.has(source))("all hooks at one time", async () => {
-      const session = begin();
-      session.writeUntil(ENDS_MS);
-      for (const call of session.hooks.toReversed()) session.to.put(call, ENDS_MS);
-      await expectEach(session);
-    });
+    if (!NAME_NO_AGENT.has(source)) {
+      test("all hooks at one time", async () => {
+        const session = begin();
+        session.writeUntil(ENDS_MS);
+        for (const call of session.hooks.toReversed()) session.to.put(call, ENDS_MS);
+        await expectEach(session);
+      });
+    }
 
     test("transcripts first", async () => {
       const session = begin();

@@ -226,6 +226,8 @@ test("a home that cannot be written: one line with the folder, and no agent is c
     cwd: "/",
     encoding: "utf8",
   });
+  // Otherwise only root can remove it
+  chmodSync(home, 0o755);
   expect(status).toBe(1);
   expect(stderr).toMatch(/^openhook-otel: cannot .*other\/\.local.*\n$/);
   expect(readdirSync(home)).toEqual([".claude"]);
