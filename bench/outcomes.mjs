@@ -33,7 +33,7 @@ const GOAL_KIB = 150 * 1024;
 const GOAL_DRAIN = 1.1;
 const [FIRST, AGAIN, DAILY] = ["outcomes, first run", "outcomes, once more", "first run, as drains start it"];
 /** Node's options for what a drain starts in the background, see src/collect/intake/hook.ts. */
-const LEAN = ["--max-semi-space-size=2", "--optimize-for-size"];
+const LEAN = ["--max-semi-space-size=2", "--optimize-for-size", "--initial-heap-size=48"];
 const [OFF, DUE] = ["drain of a turn, no daily run", "drain of a turn, starts the daily run"];
 export const LARGE = { commits: 50_000, files: 20_000 };
 

@@ -44,7 +44,7 @@ const IDS = { native: "native", local: "local", minted: "assigned", transcript: 
 const program = await importBundled({
   stdin: typescript(`
     export { allAgents } from "./src/agents/registry.ts";
-    export { checkedSettings } from "./src/config/checked.ts";
+    export { settingsOfSchema } from "./src/config/schema-settings.ts";
     export { EXPOSURE } from "./src/core/telemetry/attributes.ts";
     export { SELF_SHAPES } from "./src/core/telemetry/self.ts";
     export { SHAPES } from "./src/core/telemetry/shapes.ts";
@@ -75,7 +75,7 @@ await put(
     agents.filter(({ title }) => !title.startsWith("Any ")).map(({ openhook }) => openhook),
   ),
 );
-await put("docs/settings.md", table(["setting", "default", "meaning"], program.checkedSettings().map(settingOf)));
+await put("docs/settings.md", table(["setting", "default", "meaning"], program.settingsOfSchema().map(settingOf)));
 await put("docs/metrics.md", metrics());
 await put("docs/decisions/README.md", await decisions());
 await put("docs/commands.md", commands());

@@ -16,7 +16,7 @@ export const LINES_PER_TURN = 2 + 3 * TOOLS;
 /** Time between two lines of earlier turns. */
 const STEP_MS = 250;
 /** The flags that src/collect/intake/hook.sh uses. */
-const HOOK_FLAGS = ["--max-semi-space-size=2", "--optimize-for-size"];
+const HOOK_FLAGS = ["--max-semi-space-size=2", "--optimize-for-size", "--initial-heap-size=48"];
 
 /** A home with one session of Claude Code: hook payloads and a transcript. Drains run only when a method starts them. */
 export class LongSession {

@@ -1,6 +1,5 @@
 import { OTLP_SIGNALS, type OtlpSignal } from "#core/model/settings.ts";
 import { suggest } from "#kit/suggest.ts";
-import { parseConfig } from "./check.lazy.ts";
 import { DEFAULTS } from "./computed.const.ts";
 import type { FileLayer, MachineLayer } from "./document.lazy.ts";
 import type { OtelLayer } from "./environment.ts";
@@ -310,29 +309,17 @@ const refusal = (source: Source, named: string, destination: string): string =>
 
 // 5. Result
 
+/** Each value was checked when its place was read. */
 function toConfig(effective: Effective): Config {
-  const raw: Section = {};
+  const config = structuredClone(DEFAULTS);
   for (const setting of SETTINGS) {
     const value = setting.kind === "map" ? mapOf(effective, setting) : effective.get(setting.key)?.value;
-    if (value === undefined || (typeof value === "object" && Object.keys(value).length === 0)) continue;
-    let section = raw;
-    for (const name of setting.path.slice(0, -1)) section = child(section, name);
-    section[setting.path.at(-1) ?? ""] = value;
+    if (value === undefined) continue;
+    let section: object = config;
+    for (const name of setting.path.slice(0, -1)) section = Reflect.get(section, name);
+    Reflect.set(section, setting.path.at(-1) ?? "", value);
   }
-  // Without any settings nothing needs checking
-  return Object.keys(raw).length === 0 ? structuredClone(DEFAULTS) : parseConfig(raw);
-}
-
-interface Section {
-  [name: string]: Section | Given["value"] | Readonly<Record<string, string>>;
-}
-
-function child(section: Section, name: string): Section {
-  const existing = section[name];
-  if (typeof existing === "object") return existing as Section;
-  const made: Section = {};
-  section[name] = made;
-  return made;
+  return config;
 }
 
 const mapOf = (effective: Effective, { key }: Setting): Readonly<Record<string, string>> =>

@@ -1,39 +1,41 @@
-import { isAbsolute } from "node:path";
 import * as z from "zod";
 import type { OtlpSignal } from "#core/model/settings.ts";
-import { isLoopback } from "#kit/loopback.ts";
-import { HEADER_NAME, HEADER_VALUE } from "./headers.ts";
+import { type FormatName, formatOf } from "./formats.ts";
 
 /** What a setting's type cannot express: its unit, whether it is secret, and whether only files of the user or administrator set it. */
-export const about = z.registry<{ readonly unit?: string; readonly secret?: boolean; readonly filesOnly?: boolean }>();
+export const about = z.registry<{
+  readonly unit?: string;
+  readonly secret?: boolean;
+  readonly filesOnly?: boolean;
+  readonly format?: FormatName;
+}>();
+
+/** A text of one format. */
+export function text(format: FormatName): z.ZodString {
+  const { pattern } = formatOf(format);
+  const base = pattern === undefined ? z.string() : z.string().regex(pattern);
+  const checked = base.superRefine((value, issue) => {
+    const why = formatOf(format)(value);
+    if (why !== undefined) issue.addIssue(why);
+  });
+  return checked.register(about, { format });
+}
 
 /** An address without credentials. */
-export const endpoint = z
-  .string()
-  .refine((text) => /^https?:\/\//.test(text), { error: ({ input }) => howToWrite(String(input)), abort: true })
-  .superRefine((text, issue) => {
-    if (!URL.canParse(text)) return issue.addIssue("is not a complete address");
-    const url = new URL(text);
-    if (url.username !== "" || url.password !== "") {
-      issue.addIssue('holds a user or password; put it into "otlp.headers.authorization" instead');
-    }
-  });
+export const endpoint = text("endpoint");
 const protocol = z.enum(["http/protobuf", "http/json", "grpc"]);
 const compression = z.enum(["gzip", "none"]);
 // Ten minutes: a drain that waits longer for one response is stuck
 const timeoutMs = z.int().min(1).max(600_000);
 /** A path of a file. */
 export const path = z.string().min(1);
-const headers = z.record(
-  z.string().regex(HEADER_NAME),
-  z.string().regex(HEADER_VALUE, "contains a line break or a control character"),
-);
+const headers = z.record(text("headerName"), text("headerValue"));
 
 // What provides headers is only set in files: a variable that an agent has can come from a repository, and so can a relative path
 const headersCommand = (what: string) =>
   z.string().min(1).optional().describe(what).register(about, { filesOnly: true });
 const headersFile = (what: string) =>
-  path.refine(isAbsolute, "must be an absolute path").optional().describe(what).register(about, { filesOnly: true });
+  text("absolutePath").min(1).optional().describe(what).register(about, { filesOnly: true });
 
 /** Settings of both signals. */
 export const general = {
@@ -58,11 +60,7 @@ export const general = {
     .default(10_000)
     .describe("Time limit of one request, including the connection, in milliseconds.")
     .register(about, { unit: "ms" }),
-  proxy: z
-    .string()
-    .refine((text) => text === "direct" || (/^https?:\/\//.test(text) && URL.canParse(text)), {
-      message: 'must be "direct" or begin with http:// or https://',
-    })
+  proxy: text("proxy")
     .optional()
     .describe(
       "Address of an HTTP proxy for exports, or direct. Otherwise HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY apply.",
@@ -94,23 +92,3 @@ export const own = (signal: OtlpSignal) => ({
   clientCertificate: path.optional().describe(`Client certificate for ${signal}; otherwise otlp.clientCertificate.`),
   clientKey: path.optional().describe(`Key of the client certificate for ${signal}; otherwise otlp.clientKey.`),
 });
-
-// --- internal ---
-
-/** What is wrong with an address without http:// or https://, with the text that was probably meant. */
-function howToWrite(text: string): string {
-  const must = "must begin with http:// or https://";
-  const bare = text.trim().replace(/^(["'`])(.*)\1$/s, "$2");
-  if (/^(?:\w+\+)?unix:|^\/|\.sock\b/i.test(bare)) {
-    return `${must}: Unix sockets are not supported, so let the receiver listen on 127.0.0.1 too`;
-  }
-  if (bare !== text && /^https?:\/\//.test(bare)) return `${must}: remove the quotes or spaces around the address`;
-  const [, host, port] = /^([\w.-]+|\[[\da-f:]+\])(?::(\d+))?(?:\/\S*)?$/i.exec(bare) ?? [];
-  if (host === undefined) return must;
-  if (isLoopback(host)) return `${must}: write http://${bare}`;
-  // Collectors have no TLS unless somebody sets it up. Any other name may be of the internet, where http would expose the credentials
-  const isCollector = port === "4317" || port === "4318" || /^[\w-]+$/.test(host);
-  return isCollector
-    ? `${must}: write http://${bare}, or https://${bare} if it uses TLS`
-    : `${must}: write https://${bare}`;
-}

@@ -1,24 +1,9 @@
-import { delimiter, isAbsolute } from "node:path";
 import * as z from "zod";
 import { CAPTURE_LEVELS } from "#core/model/capture.ts";
 import { ENVELOPE_TEXTS } from "#core/model/envelope-types.ts";
-import { ruleProblem } from "#core/rules/redaction.ts";
-import { about, endpoint, general, own, path } from "./schema-otlp.ts";
+import { about, endpoint, general, own, path, text } from "./schema-otlp.ts";
 
 export { about };
-
-const folders = z.string().superRefine((text, issue) => {
-  const named = text.split(delimiter).filter((folder) => folder !== "");
-  // Neither a JSON list nor ~ has a meaning here
-  if (!named.every(isAbsolute)) issue.addIssue(`must contain absolute paths, separated by "${delimiter}"`);
-});
-const regularExpression = z
-  .string()
-  .min(1)
-  .superRefine((pattern, issue) => {
-    const why = ruleProblem(pattern);
-    if (why !== undefined) issue.addIssue(why);
-  });
 
 /**
  * All settings with their defaults; `Config.parse({})` is the configuration without any settings. The only list: variables, `config`'s
@@ -119,7 +104,7 @@ export const Config = z.strictObject({
     .describe("When a session counts as ended."),
   transcripts: z
     .strictObject({
-      folders: folders
+      folders: text("folders")
         .optional()
         .describe("Additional folders that transcripts may be read from: absolute paths, separated as in PATH."),
     })
@@ -158,7 +143,7 @@ export const Config = z.strictObject({
       emails: z.boolean().default(true).describe("Whether e-mail addresses are redacted too."),
       homeDirectories: z.boolean().default(true).describe("Whether user names in paths are redacted too."),
       rules: z
-        .record(z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/), regularExpression)
+        .record(text("ruleName"), text("expression").min(1))
         .default({})
         .describe(
           "Additional patterns (RE2) by name; matches are replaced by [redacted:<name>]. The built-in rules always apply.",
@@ -195,19 +180,13 @@ export const Config = z.strictObject({
     .describe("Backends that reconcile queries; no data is exported to them."),
   view: z
     .strictObject({
-      hosts: z
-        .string()
-        .regex(/^\s*(?:\*\.)?[\w-]+(?:\.[\w-]+)*(?:\s*,\s*(?:\*\.)?[\w-]+(?:\.[\w-]+)*)*\s*$/, {
-          message:
-            'must contain host names without ports, separated by ",": "*." before a name stands for all names below it',
-        })
+      hosts: text("hosts")
         .optional()
         .describe(
           "Host names of forwarded ports under which the page may be opened, besides localhost, separated by commas.",
         )
         .register(about, { filesOnly: true }),
-      traceLink: endpoint
-        .refine((text) => text.includes("{trace_id}"), { message: "must contain {trace_id}" })
+      traceLink: text("traceLink")
         .optional()
         .describe(
           "Address of a trace in your backend, for links in view: {trace_id} and {span_id} are replaced. Otherwise reconcile.jaeger + /trace/{trace_id}, if set.",
@@ -229,7 +208,8 @@ export const Config = z.strictObject({
         .boolean()
         .default(true)
         .describe("Whether ids of commits, pull requests, issues, tickets and branches of sessions are kept."),
-      ticketPattern: regularExpression
+      ticketPattern: text("expression")
+        .min(1)
         .default("[A-Z][A-Z0-9]+-\\d+")
         .describe("Regular expression for ids of tickets in names of branches and trailers of commits."),
       outcomes: z

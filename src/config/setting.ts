@@ -1,3 +1,5 @@
+import type { FormatName } from "./formats.ts";
+
 /** The prefix of our own variables. */
 export const PREFIX = "OPENHOOK_OTEL_";
 
@@ -11,6 +13,14 @@ export interface Setting {
   readonly path: readonly string[];
   readonly kind: "text" | "number" | "boolean" | "choice" | "map";
   readonly choices: readonly string[];
+  /** Of a number: the lowest value; of a text: the fewest characters. */
+  readonly least?: number;
+  /** Of a number: the highest value. */
+  readonly most?: number;
+  /** Of a text, or of each value of a map. */
+  readonly format?: FormatName;
+  /** Of the name of each entry of a map. */
+  readonly entryFormat?: FormatName;
   readonly description: string;
   /** `undefined` if a missing value has no replacement; `{}` for maps. */
   readonly default: unknown;

@@ -2,7 +2,9 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { configJsonSchema } from "#config/schema.ts";
+import { invalidNameReason, invalidReason } from "#config/check.ts";
+import { Config, configJsonSchema } from "#config/schema.ts";
+import type { Setting } from "#config/setting.ts";
 import { SETTINGS } from "#config/settings.ts";
 import { at } from "./help.ts";
 
@@ -36,4 +38,46 @@ describe("the published JSON Schemas", () => {
       if (kind === "number") expect([key, unit]).toEqual([key, named?.[1]]);
     }
   });
+});
+
+describe("the check of one value, which works without zod", () => {
+  /** Values that some settings accept, and others that each kind of setting must refuse. */
+  const VALUES: readonly unknown[] = [
+    ...[true, false, null, 0, 1, -1, 0.5, 65_536, 2 ** 53, Number.NaN, "", " ", "x", "a\nb", "ä", [], {}],
+    ...["http://a", "https://a:4318/x", "ftp://a", "http://", "http://u:p@a", "http://a/{trace_id}", "localhost:4318"],
+    ...[
+      "/etc/x",
+      "/a:/b",
+      "/a:b",
+      "direct",
+      "a, *.b.example",
+      "*.",
+      "[A-Z]+-\\d+",
+      "(",
+      "(?=x)",
+      "x*",
+      "sixteen characters",
+    ],
+    ...SETTINGS.flatMap(({ choices }) => choices),
+    ...SETTINGS.flatMap(({ least, most }) => [least, most, (least ?? 0) - 1, (most ?? 0) + 1]),
+  ];
+
+  const acceptedBySchema = (setting: Setting, value: unknown): boolean => {
+    const whole = setting.path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+    return Config.safeParse(whole).success;
+  };
+
+  it.each(SETTINGS.map((setting) => [setting.key, setting] as const))(
+    "decides as the schema does: %s",
+    (_, setting) => {
+      for (const value of VALUES.filter((value) => value !== undefined)) {
+        const isMap = setting.kind === "map";
+        const expected = acceptedBySchema(setting, isMap ? { name: value } : value);
+        expect([value, invalidReason(setting, value) === undefined]).toEqual([value, expected]);
+        if (!isMap || typeof value !== "string") continue;
+        const nameExpected = acceptedBySchema(setting, { [value]: "[a-z]+" });
+        expect([value, invalidNameReason(setting, value) === undefined]).toEqual([value, nameExpected]);
+      }
+    },
+  );
 });

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { redactorOf } from "#core/privacy/redact.ts";
 import { EMAIL_RULE, HOME_RULES, type Rule, SECRET_RULES } from "#core/privacy/rules.ts";
-import { compile, reachOf, searchFor } from "#core/privacy/search.ts";
+import { Compiled, reachOf, searchFor } from "#core/privacy/search.ts";
 import { firstOf, IS_WHOLE } from "../support/whole.ts";
 import { type Part, parsed, samplesOf } from "./patterns.ts";
 import { ADVERSARIES, FAMILIES, newSeed, SETTINGS_OF_A_SECRET } from "./secrets.ts";
@@ -93,7 +93,7 @@ describe("a search around hints", () => {
   );
 
   test("finds what the rules find in the whole text", () => {
-    const compiled = RULES.map(compile);
+    const compiled = RULES.map((rule) => new Compiled(rule));
     const search = searchFor(compiled);
     const pumped = RULES.map((rule) => `${FILL}${samplesOf(rule.pattern).join(FILL)}`);
     for (const text of [...texts, ...pumped]) {

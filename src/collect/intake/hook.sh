@@ -383,8 +383,8 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
       done
       PATH=$PATH:${HOME-}/.local/share/mise/shims:${HOME-}/.asdf/shims
     fi
-    # Less memory, more time: half the memory for a quarter more work in a long drain
-    set -- --max-semi-space-size=2 --optimize-for-size "$program" drain --quiet
+    # A long drain needs half the memory for a quarter more work, and a short one ends before its heap is collected
+    set -- --max-semi-space-size=2 --optimize-for-size --initial-heap-size=48 "$program" drain --quiet
     [ "$drain" != events ] || set -- "$@" --events
     if command -v setsid; then exec setsid "$node" "$@"; fi
     if command -v perl; then exec perl -e 'use POSIX (); POSIX::setsid(); exec @ARGV' "$node" "$@"; fi

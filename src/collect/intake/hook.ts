@@ -152,8 +152,8 @@ export function startDrain(
 
 // --- internal ---
 
-/** Node's options for a drain in the background: less memory, more time. The same in hook.sh. */
-const LEAN = ["--max-semi-space-size=2", "--optimize-for-size"];
+/** Node's options for a drain in the background: little memory for a long one, little time for a short one. The same in hook.sh. */
+const LEAN = ["--max-semi-space-size=2", "--optimize-for-size", "--initial-heap-size=48"];
 
 /**
  * Whether the program was removed more than a week ago, without `disable`. Until then events are kept: an update takes minutes,

@@ -2,7 +2,7 @@ import { decodedIn } from "./encoded.ts";
 import { isFalsePositive } from "./false-positives.ts";
 import { manifestSecrets } from "./manifests.ts";
 import { EMAIL_RULE, HOME_RULES, SECRET_RULES } from "./rules.ts";
-import { type Compiled, compile, type Search, searchFor } from "./search.ts";
+import { Compiled, type Search, searchFor } from "./search.ts";
 import { secretCells } from "./tables.ts";
 import { Pieces, viewsOf } from "./views.ts";
 
@@ -121,11 +121,11 @@ const MAX_ENCODED = 3;
 let compiledSecrets: readonly Compiled[] | undefined;
 
 function searchedFor({ emails, homeDirectories, home, own = [] }: RedactOptions): Searched {
-  compiledSecrets ??= SECRET_RULES.map(compile);
+  compiledSecrets ??= SECRET_RULES.map((rule) => new Compiled(rule));
   const rules = [
     ...compiledSecrets,
-    ...(emails === false ? [] : [compile(EMAIL_RULE)]),
-    ...(homeDirectories === false ? [] : [...homeOf(home), ...HOME_RULES.map(compile)]),
+    ...(emails === false ? [] : [new Compiled(EMAIL_RULE)]),
+    ...(homeDirectories === false ? [] : [...homeOf(home), ...HOME_RULES.map((rule) => new Compiled(rule))]),
   ];
   return { search: searchFor(rules), own, orders: rules.length };
 }
@@ -137,7 +137,7 @@ function homeOf(home: string | undefined): readonly Compiled[] {
   const path = home?.replace(/[/\\]+$/, "") ?? "";
   if (path.split(/[/\\]/).filter((part) => part !== "").length < 2) return [];
   return [
-    compile({ id: "home", hints: [path], pattern: `(^|[^A-Za-z0-9._-])(${literal(path)})(?:$|[^A-Za-z0-9._-])` }),
+    new Compiled({ id: "home", hints: [path], pattern: `(^|[^A-Za-z0-9._-])(${literal(path)})(?:$|[^A-Za-z0-9._-])` }),
   ];
 }
 

@@ -1,23 +1,36 @@
 import type { Rule } from "./rules.ts";
 
-/** A rule, compiled. */
-export interface Compiled {
+/** A rule whose expressions are compiled when a text has one of its hints: most processes need few of them. */
+export class Compiled {
   readonly rule: Rule;
-  readonly pattern: RegExp;
-  /** The same pattern, tried at one place only. */
-  readonly there: RegExp;
-  /** The most characters that decide whether the rule matches, see `reachOf`. */
-  readonly reach: number;
-}
+  #pattern: RegExp | undefined;
+  #there: RegExp | undefined;
+  #reach: number | undefined;
 
-export function compile(rule: Rule): Compiled {
-  const flags = rule.ignoreCase === true ? "iu" : "u";
-  return {
-    rule,
-    pattern: new RegExp(rule.pattern, `g${flags}`),
-    there: new RegExp(rule.pattern, `y${flags}`),
-    reach: reachOf(rule.pattern),
-  };
+  constructor(rule: Rule) {
+    this.rule = rule;
+  }
+
+  get pattern(): RegExp {
+    this.#pattern ??= new RegExp(this.rule.pattern, `g${this.#flags}`);
+    return this.#pattern;
+  }
+
+  /** The same pattern, tried at one place only. */
+  get there(): RegExp {
+    this.#there ??= new RegExp(this.rule.pattern, `y${this.#flags}`);
+    return this.#there;
+  }
+
+  /** The most characters that decide whether the rule matches, see `reachOf`. */
+  get reach(): number {
+    this.#reach ??= reachOf(this.rule.pattern);
+    return this.#reach;
+  }
+
+  get #flags(): string {
+    return this.rule.ignoreCase === true ? "iu" : "u";
+  }
 }
 
 /** All matches of the rules in a text; `order` is the position of the rule. */
@@ -35,7 +48,7 @@ export function searchFor(rules: readonly Compiled[]): Search {
     for (const [order, windows] of windowsIn(text, buckets, rules).entries()) {
       const compiled = rules[order];
       if (windows === undefined || compiled === undefined || !text.includes(compiled.rule.contains ?? "")) continue;
-      const { rule, pattern, there, reach } = compiled;
+      const { rule, pattern, reach } = compiled;
       let next = 0;
       for (let i = 0; i < windows.length; i += 2) {
         const [from, to] = [Math.max(windows[i] ?? 0, next), windows[i + 1] ?? 0];
@@ -49,8 +62,8 @@ export function searchFor(rules: readonly Compiled[]): Search {
           const index = start + match.index;
           // Near the end of the part, the match may continue behind it
           if (match.index + match[0].length + reach > part.length && to < text.length) {
-            there.lastIndex = index;
-            match = there.exec(text) ?? match;
+            compiled.there.lastIndex = index;
+            match = compiled.there.exec(text) ?? match;
           }
           next = index + match[0].length;
           yield { order, rule, match, index };
@@ -110,8 +123,11 @@ interface Hint {
   readonly orders: readonly number[];
 }
 
-/** Hints by their first two characters, in lower case. */
-type Buckets = readonly (readonly Hint[] | undefined)[];
+/** Hints by their first two characters, in lower case: `lists[numbers[first * CODES + second]]`. */
+interface Buckets {
+  readonly numbers: Uint16Array;
+  readonly lists: readonly (readonly Hint[])[];
+}
 
 /** Stands for all characters above ASCII. */
 const OTHER = 128;
@@ -135,28 +151,34 @@ function bucketsOf(rules: readonly Compiled[]): Buckets {
       hint.orders.push(order);
     }
   }
-  const buckets: Hint[][] = [];
+  const numbers = new Uint16Array(CODES * CODES);
+  const lists: Hint[][] = [[]];
   for (const hint of hints.values()) {
     const first = folded(hint.text.charCodeAt(0)) * CODES;
     // A hint of one character is followed by any other
-    const seconds =
-      hint.text.length > 1 ? [folded(hint.text.charCodeAt(1))] : Array.from({ length: CODES }, (_, code) => code);
-    for (const second of seconds) buckets[first + second] = [...(buckets[first + second] ?? []), hint];
+    const seconds = hint.text.length > 1 ? [folded(hint.text.charCodeAt(1))] : Array(CODES).keys();
+    for (const second of seconds) {
+      if (numbers[first + second] === 0) numbers[first + second] = lists.push([]) - 1;
+      lists[numbers[first + second] ?? 0]?.push(hint);
+    }
   }
-  // Without holes, which are slower to read
-  return Array.from({ length: CODES * CODES }, (_, key) => buckets[key]);
+  return { numbers, lists };
 }
 
 /** The parts of a text in which each rule can match: beginnings and ends alternate, in ascending order, without overlap. */
-function windowsIn(text: string, buckets: Buckets, rules: readonly Compiled[]): readonly (number[] | undefined)[] {
+function windowsIn(
+  text: string,
+  { numbers, lists }: Buckets,
+  rules: readonly Compiled[],
+): readonly (number[] | undefined)[] {
   const windows = rules.map((): number[] | undefined => undefined);
   let first = folded(text.charCodeAt(0));
   for (let at = 0; at < text.length; at++) {
     const second = at + 1 < text.length ? folded(text.charCodeAt(at + 1)) : OTHER;
-    const bucket = buckets[first * CODES + second];
+    const number = numbers[first * CODES + second] ?? 0;
     first = second;
-    if (bucket === undefined) continue;
-    for (const hint of bucket) {
+    if (number === 0) continue;
+    for (const hint of lists[number] ?? []) {
       if (!isThere(hint, text, at)) continue;
       for (const order of hint.orders) {
         const reach = rules[order]?.reach ?? 0;

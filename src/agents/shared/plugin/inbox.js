@@ -128,8 +128,8 @@ export function startDrain(...options) {
   const { installed, stateDir, isStateRecorded, node, program } = paths();
   if (!installed || process.env.OPENHOOK_OTEL_DRAIN === "off") return undefined;
   if (program === undefined || !existsSync(program)) return undefined;
-  // In the background, memory matters more than time; hook.sh and hook.ts use the same flags
-  const memoryFlags = ["--max-semi-space-size=2", "--optimize-for-size"];
+  // Little memory for a long drain, little time for a short one; hook.sh and hook.ts use the same flags
+  const memoryFlags = ["--max-semi-space-size=2", "--optimize-for-size", "--initial-heap-size=48"];
   const child = spawn(
     node !== undefined && existsSync(node) ? node : "node",
     [...memoryFlags, program, "drain", "--quiet", ...options],

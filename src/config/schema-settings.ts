@@ -2,27 +2,23 @@ import * as z from "zod";
 import { about, Config } from "./schema.ts";
 import { PREFIX, type Setting } from "./setting.ts";
 
-/** A setting with the schema of its value; for a map: of each entry's value, and of an entry's name. */
-export type Checked = Setting & { readonly schema: z.core.$ZodType; readonly entryName?: z.core.$ZodType };
-
 /** Every setting, in the schema's order. */
-export const checkedSettings = (): readonly Checked[] => settingsIn(Config, []);
+export const settingsOfSchema = (): readonly Setting[] => settingsIn(Config, []);
 
 // --- internal ---
 
-function settingsIn(section: z.core.$ZodType, path: readonly string[]): readonly Checked[] {
+function settingsIn(section: z.core.$ZodType, path: readonly string[]): readonly Setting[] {
   const inner = section instanceof z.ZodPrefault ? section.unwrap() : section;
   if (!(inner instanceof z.ZodObject)) return [settingOf(section, path)];
   return Object.entries(inner.shape).flatMap(([name, field]) => settingsIn(field, [...path, name]));
 }
 
-function settingOf(field: z.core.$ZodType, path: readonly string[]): Checked {
+function settingOf(field: z.core.$ZodType, path: readonly string[]): Setting {
   const schema = field instanceof z.ZodDefault || field instanceof z.ZodOptional ? field.unwrap() : field;
   const facts = about.get(field);
   const base = {
     key: path.join("."),
     path,
-    schema,
     choices: [],
     description: z.globalRegistry.get(field)?.description ?? "",
     default: field instanceof z.ZodDefault ? field.def.defaultValue : undefined,
@@ -32,19 +28,26 @@ function settingOf(field: z.core.$ZodType, path: readonly string[]): Checked {
     variable: PREFIX + path.map(upperSnake).join("_"),
   };
   if (schema instanceof z.ZodRecord) {
-    return { ...base, kind: "map", schema: schema.valueType, entryName: schema.keyType, allowed: "a string" };
+    const { format: entryFormat } = formatIn(schema.keyType);
+    const ofEntries = { ...(entryFormat !== undefined && { entryFormat }), ...formatIn(schema.valueType) };
+    return { ...base, kind: "map", ...ofEntries, allowed: "a string" };
   }
   if (schema instanceof z.ZodEnum) {
     const choices = schema.options.map(String);
     return { ...base, kind: "choice", choices, allowed: oneOf(choices) };
   }
   if (schema instanceof z.ZodBoolean) return { ...base, kind: "boolean", allowed: "true or false" };
-  if (schema instanceof z.ZodNumber) return { ...base, kind: "number", allowed: range(schema, facts?.unit) };
+  if (schema instanceof z.ZodNumber) {
+    const [least, most] = [schema.minValue ?? 0, schema.maxValue ?? Number.MAX_SAFE_INTEGER];
+    return { ...base, kind: "number", least, most, allowed: range(least, most, facts?.unit) };
+  }
   if (schema instanceof z.ZodString) {
-    const least = schema.minLength ?? 1;
+    const least = schema.minLength ?? 0;
     return {
       ...base,
       kind: "text",
+      least,
+      ...formatIn(schema),
       allowed: least > 1 ? `a string of at least ${least} characters` : "a non-empty string",
     };
   }
@@ -56,10 +59,14 @@ function oneOf(choices: readonly string[]): string {
   return `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`;
 }
 
-function range(schema: z.ZodNumber, unit: string | undefined): string {
-  const { minValue, maxValue } = schema;
-  const upTo = maxValue === null || maxValue >= Number.MAX_SAFE_INTEGER ? " upwards" : ` to ${maxValue}`;
-  return `a whole number from ${minValue ?? 0}${upTo}${unit === undefined ? "" : ` (${unit})`}`;
+function range(least: number, most: number, unit: string | undefined): string {
+  const upTo = most >= Number.MAX_SAFE_INTEGER ? " upwards" : ` to ${most}`;
+  return `a whole number from ${least}${upTo}${unit === undefined ? "" : ` (${unit})`}`;
+}
+
+function formatIn(schema: z.core.$ZodType): Pick<Setting, "format"> {
+  const format = about.get(schema)?.format;
+  return format === undefined ? {} : { format };
 }
 
 function upperSnake(name: string): string {

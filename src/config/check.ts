@@ -1,0 +1,30 @@
+import { formatOf } from "./formats.ts";
+import type { Setting } from "./setting.ts";
+
+/**
+ * @param value for a map: one entry's value
+ * @returns why the value is refused, as the end of a sentence that begins with the key; `undefined` if it is accepted. Never
+ *   quotes the value, which may be a secret.
+ */
+export function invalidReason(setting: Setting, value: unknown): string | undefined {
+  const refused = `must be ${setting.allowed}`;
+  const { least = Number.NEGATIVE_INFINITY, most = Number.POSITIVE_INFINITY } = setting;
+  switch (setting.kind) {
+    case "boolean":
+      return typeof value === "boolean" ? undefined : refused;
+    case "choice":
+      return typeof value === "string" && setting.choices.includes(value) ? undefined : refused;
+    case "number":
+      return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most ? undefined : refused;
+    case "text":
+    case "map":
+      if (typeof value !== "string" || value.length < least) return refused;
+      return setting.format === undefined ? undefined : formatOf(setting.format)(value);
+  }
+}
+
+/** `invalidReason` for the name of a map's entry. */
+export function invalidNameReason({ entryFormat }: Setting, name: string): string | undefined {
+  if (name === "") return "has an entry without a name";
+  return entryFormat === undefined ? undefined : formatOf(entryFormat)(name);
+}
