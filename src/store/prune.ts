@@ -2,6 +2,7 @@ import { forgetRepository } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { packedFacts } from "./packed.ts";
 import { markPruned } from "./pruned-facts.ts";
+import { isOpen } from "./sessions.ts";
 
 /** A session that can be pruned. */
 export interface Prunable {
@@ -28,9 +29,7 @@ export const prunableSessions = (
     .prepare(
       `SELECT id, source, session_id, last_ms FROM sessions s WHERE last_ms < ?1 AND pruned_ms IS NULL AND (?3 IS NULL OR id = ?3)
          AND (?4 OR NOT EXISTS (SELECT 1 FROM packed p WHERE p.session = s.id))
-         AND NOT EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.delivered = 0)
-         AND NOT EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0)
-         AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id AND e.settled = 0)
+         AND NOT ${isOpen("s.id")}
          AND NOT EXISTS (SELECT 1 FROM spans p JOIN outbox o ON o.seq = p.seq WHERE p.session = s.id)
        ORDER BY last_ms, id LIMIT ?2`,
     )

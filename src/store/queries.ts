@@ -5,14 +5,14 @@ import { TOKEN_KINDS, TOKEN_NAMES } from "#core/model/token-kinds.ts";
 import { defined } from "#kit/objects.ts";
 import type { Database, Row } from "./database.ts";
 import { textIn } from "./rows.ts";
-import { type StoredSession, sessionById } from "./sessions.ts";
+import { hasOpenEvents, isOpen, type StoredSession, sessionById } from "./sessions.ts";
 
 /** Sessions by latest activity. Without subagents, pruned and excluded sessions. */
 export const recentSessions = (db: Database, limit: number, all = false): readonly StoredSession[] =>
   db
     .prepare(
       `SELECT id FROM sessions s WHERE parent IS NULL AND pruned_ms IS NULL AND excluded = 0
-         AND (? OR NOT ${STARTED_ONLY} OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0))
+         AND (? OR NOT ${STARTED_ONLY} OR ${hasOpenEvents("s.id")})
        ORDER BY last_ms DESC, id DESC LIMIT ?`,
     )
     .all(all ? 1 : 0, limit)
@@ -196,10 +196,7 @@ export const settledSubagents = (db: Database, session: number): readonly Subage
 export function sessionCounts(db: Database): { readonly sessions: number; readonly open: number } {
   const row = db
     .prepare(
-      `SELECT count(*) AS n, coalesce(sum(
-         EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.delivered = 0)
-         OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0)
-         OR EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id AND e.settled = 0)), 0) AS open
+      `SELECT count(*) AS n, coalesce(sum(${isOpen("s.id")}), 0) AS open
        FROM sessions s WHERE parent IS NULL AND pruned_ms IS NULL AND excluded = 0`,
     )
     .get();
@@ -246,12 +243,16 @@ export const STARTED_ONLY = `(NOT ${WAS_USED}
 export const wasUsed = (db: Database, sessionNumber: number): boolean =>
   db.prepare(`SELECT 1 FROM sessions s WHERE id = ? AND ${WAS_USED}`).get(sessionNumber) !== undefined;
 
+/**
+ * Rows in one text, where a row for each would take most of the time: libsql makes an object for each. More rows are slower
+ * again: texts of more than about 100 kB do not fit in the caches.
+ */
+export const ROWS_PER_PIECE = 100;
+
 // --- internal ---
 
-const ROWS_PER_PIECE = 500;
-
 /**
- * All rows of a session, many in one text. A row for each takes most of the time: libsql makes an object for each.
+ * All rows of a session, many in one text.
  *
  * @param key unique in a session, and part of the table's primary key
  * @param values SQL expression of the elements of a JSON array

@@ -4,6 +4,7 @@ import type { Database, Value } from "./database.ts";
 import { packedBody } from "./packed.ts";
 import { STARTED_ONLY } from "./queries.ts";
 import { texts } from "./rows.ts";
+import { hasOpenEvents } from "./sessions.ts";
 
 /** Which sessions to list. */
 export interface SessionFilter {
@@ -121,7 +122,7 @@ const SHOWN = "parent IS NULL AND pruned_ms IS NULL AND excluded = 0";
 
 const LISTED = `FROM sessions s WHERE ${SHOWN}
     AND (? IS NULL OR source = ?) AND last_ms >= ? AND (? IS NULL OR first_ms < ?)
-    AND (? OR NOT ${STARTED_ONLY} OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0))
+    AND (? OR NOT ${STARTED_ONLY} OR ${hasOpenEvents("s.id")})
   ORDER BY last_ms DESC, id DESC`;
 
 const filterValues = ({ agent, sinceMs = 0, untilMs, all }: SessionFilter): readonly Value[] => [

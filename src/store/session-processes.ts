@@ -4,6 +4,7 @@ import { timeMsOf } from "#core/rules/event.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
 import type { Database } from "./database.ts";
 import { numbers } from "./rows.ts";
+import { isOpen } from "./sessions.ts";
 
 /** A process as the store names it. */
 export interface ProcessKey {
@@ -50,10 +51,8 @@ export function openSessionsByProcess(db: Database): ReadonlyMap<number, readonl
   const rows = db
     .prepare(
       `SELECT session, process, host FROM session_processes p
-       WHERE NOT EXISTS (SELECT 1 FROM session_processes o WHERE o.session = p.session AND o.certain = 0) AND (
-         EXISTS (SELECT 1 FROM segments g WHERE g.session = p.session AND g.delivered = 0)
-         OR EXISTS (SELECT 1 FROM events e WHERE e.session = p.session AND e.settled = 0)
-         OR EXISTS (SELECT 1 FROM entries e WHERE e.session = p.session AND e.settled = 0))`,
+       WHERE NOT EXISTS (SELECT 1 FROM session_processes o WHERE o.session = p.session AND o.certain = 0)
+         AND ${isOpen("p.session")}`,
     )
     .all();
   for (const row of rows) {

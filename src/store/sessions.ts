@@ -189,16 +189,24 @@ export function correctTimes(db: Database, nowMs: number): void {
   db.prepare("UPDATE sessions SET last_ms = ?1 WHERE last_ms > ?1 OR last_ms < ?2").run(nowMs, EARLIEST_MS);
 }
 
+/**
+ * SQL condition: the session has a segment that was not delivered, or facts that are not settled. Names the indexes, because SQLite
+ * would read all facts of the session instead.
+ *
+ * @param session expression of its number
+ */
+export const isOpen = (session: string): string =>
+  `(EXISTS (SELECT 1 FROM segments g WHERE g.session = ${session} AND g.delivered = 0)
+    OR ${hasOpenEvents(session)}
+    OR EXISTS (SELECT 1 FROM entries e INDEXED BY entries_open WHERE e.session = ${session} AND e.settled = 0))`;
+
+/** SQL condition: events of the session are not settled. */
+export const hasOpenEvents = (session: string): string =>
+  `EXISTS (SELECT 1 FROM events e INDEXED BY events_open WHERE e.session = ${session} AND e.settled = 0)`;
+
 /** Numbers of the open sessions without activity since a time. */
 export const idleSessions = (db: Database, sinceMs: number): readonly number[] =>
-  numbers(
-    db,
-    `SELECT s.id FROM sessions s WHERE s.last_ms < ? AND (
-         EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.delivered = 0)
-         OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0)
-         OR EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id AND e.settled = 0))`,
-    sinceMs,
-  );
+  numbers(db, `SELECT s.id FROM sessions s WHERE s.last_ms < ? AND ${isOpen("s.id")}`, sinceMs);
 
 /** The CI job that ran a session's agent: resource attributes of its spans. */
 export type Pipeline = Readonly<Record<string, string>>;

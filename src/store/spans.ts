@@ -3,6 +3,7 @@ import type { Database } from "./database.ts";
 import { addToMeta, readMeta } from "./meta.ts";
 import { enqueue } from "./outbox.ts";
 import { hasPrunedFacts, isPrunedFact } from "./pruned-facts.ts";
+import { ROWS_PER_PIECE } from "./queries.ts";
 
 /** A span with its permanent key. */
 export interface StoredSpan {
@@ -52,11 +53,11 @@ export function putSpans(
 /** Number of spans that got another parent, over all drains. 0 unless this program has an error. */
 export const repairedSpans = (db: Database): number => Number(readMeta(db, REPAIRED) ?? "0");
 
-/** Spans of one segment as they were or will be sent, in the order of settling. See `inPieces` in `queries.ts`. */
+/** Spans of one segment as they were or will be sent, in the order of settling. */
 export function* settledSpans(db: Database, session: number, segment: number): Generator<SpanRecord> {
   const next = db.prepare(
     `SELECT max(seq) AS last, group_concat(record, ',' ORDER BY seq) AS records
-     FROM (SELECT seq, record FROM spans WHERE session = ? AND segment = ? AND seq > ? ORDER BY seq LIMIT 500)`,
+     FROM (SELECT seq, record FROM spans WHERE session = ? AND segment = ? AND seq > ? ORDER BY seq LIMIT ${ROWS_PER_PIECE})`,
   );
   for (let last = -1; ; ) {
     const row = next.get(session, segment, last);

@@ -10,7 +10,7 @@ import { outboxState } from "#store/outbox.ts";
 import { hasPrunedFacts, isPrunedFact } from "#store/pruned-facts.ts";
 import { rejectedPoints } from "#store/rejected-points.ts";
 import { numbers, texts } from "#store/rows.ts";
-import { type StoredSession, sessionById } from "#store/sessions.ts";
+import { isOpen, type StoredSession, sessionById } from "#store/sessions.ts";
 import { type CallFact, FIGURES, type Kind, type SpanFact } from "./facts.ts";
 
 /** What concerns all sessions together. */
@@ -123,7 +123,7 @@ export function sessionFacts(db: Database, number: number): StoredSessionFacts {
   return {
     session: sessionById(db, number),
     children: children.map((id) => sessionById(db, id)),
-    isOpen: isOpen(db, number),
+    isOpen: db.prepare(`SELECT 1 WHERE ${isOpen("?1")}`).get(number) !== undefined,
     calls: callsOf(db, number),
     spans: spansOf(db, number),
     parts: new Set(ids.flatMap((id) => texts(db, "SELECT path FROM positions WHERE session = ?", id))),
@@ -214,16 +214,6 @@ function childrenOf(db: Database, number: number): readonly number[] {
     number,
   );
 }
-
-const isOpen = (db: Database, number: number): boolean =>
-  db
-    .prepare(
-      `SELECT 1 FROM sessions s WHERE id = ? AND (
-         EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.delivered = 0)
-         OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0)
-         OR EXISTS (SELECT 1 FROM entries e WHERE e.session = s.id AND e.settled = 0))`,
-    )
-    .get(number) !== undefined;
 
 const hasEntry = (db: Database, session: number, key: string): boolean =>
   db.prepare("SELECT 1 FROM entries WHERE session = ? AND key = ?").get(session, key) !== undefined;

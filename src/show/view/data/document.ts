@@ -42,7 +42,8 @@ export function stampOf(db: Database, { id }: StoredSession): string {
          (SELECT max((SELECT max(seq) FROM spans p WHERE p.session = g.session AND p.segment = g.ordinal))
            FROM segments g WHERE g.session = ?1) AS seq,
          (SELECT count(*) FROM events WHERE session = ?1 AND settled = 0) AS events,
-         (SELECT group_concat(length(body) || ':' || key) FROM entries WHERE session = ?1 AND settled = 0) AS entries,
+         (SELECT group_concat(length(body) || ':' || key) FROM entries INDEXED BY entries_open
+            WHERE session = ?1 AND settled = 0) AS entries,
          (SELECT group_concat(ordinal || ':' || delivered) FROM segments WHERE session = ?1) AS segments,
          (SELECT count(*) || ':' || sum(certainty = 'observed') FROM commits) AS commits,
          (SELECT count(*) || ':' || sum(certainty = 'observed') FROM changes) AS changes`,
