@@ -25,34 +25,29 @@ import { licencesOf } from "./licences.mjs";
 export async function bundle(outdir, plugins = []) {
   mkdirSync(outdir, { recursive: true });
   const out = resolve(outdir);
-  // The agent waits for the hook, so it is one file even if it shares code with others
-  const hook = await build({
-    ...OPTIONS,
-    entryPoints: { hook: "src/collect/intake/hook-main.ts" },
-    outdir: out,
-    format: "cjs",
-    plugins: [...plugins, computed, textOfFiles],
-  });
-  const commands = await bundleParts(out, "commands", { cli: "src/cli.ts" }, [
-    ...plugins,
-    loadedBefore(
-      await modulesBefore(
-        "src/cli.ts",
-        inSource("commands/program/program.ts", "agents/cards.ts", ...READS_LINES, "commands/sessions.ts"),
-      ),
+  const built = await Promise.all([
+    // The agent waits for the hook, so it is one file even if it shares code with others
+    build({
+      ...OPTIONS,
+      entryPoints: { hook: "src/collect/intake/hook-main.ts" },
+      outdir: out,
+      format: "cjs",
+      plugins: [...plugins, computed, textOfFiles],
+    }),
+    bundleCommands(out, plugins),
+    bundleParts(
+      out,
+      "drain",
+      { "background-drain": "src/background-drain.ts", reader: "src/collect/import/worker.ts" },
+      [...plugins, loadedBefore(() => inSource("agents/cards.ts", ...READS_LINES, "commands/drain.ts"))],
     ),
+    bundlePage(join(outdir, "view")),
   ]);
-  const drains = { "background-drain": "src/background-drain.ts", reader: "src/collect/import/worker.ts" };
-  const drain = await bundleParts(out, "drain", drains, [
-    ...plugins,
-    loadedBefore(() => inSource("agents/cards.ts", ...READS_LINES, "commands/drain.ts")),
-  ]);
-  const page = await bundlePage(join(outdir, "view"));
   writeFileSync(
     join(outdir, "LICENCES.txt"),
     licencesOf(
       ROOT,
-      [hook, commands, drain, page].map(({ metafile }) => metafile),
+      built.map(({ metafile }) => metafile),
     ),
   );
   copyFileSync(join(ROOT, "src", "bin.cjs"), join(outdir, "openhook-otel.cjs"));
@@ -60,6 +55,14 @@ export async function bundle(outdir, plugins = []) {
   for (const name of ["statusline.sh", "statusline.cjs"])
     copyFileSync(join(ROOT, "src", "show", "statusline", name), join(outdir, name));
   for (const file of ["openhook-otel.cjs", "hook.sh", "statusline.sh"]) chmodSync(join(outdir, file), 0o755);
+}
+
+async function bundleCommands(out, plugins) {
+  const later = inSource("commands/program/program.ts", "agents/cards.ts", ...READS_LINES, "commands/sessions.ts");
+  return bundleParts(out, "commands", { cli: "src/cli.ts" }, [
+    ...plugins,
+    loadedBefore(await modulesBefore("src/cli.ts", later)),
+  ]);
 }
 
 /** Builds entries and, in `lib/<folder>`, the parts that they share or load on first use. */

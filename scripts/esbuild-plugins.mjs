@@ -12,11 +12,15 @@ export const computed = {
   name: "computed",
   setup(building) {
     building.onLoad({ filter: /\.const\.ts$/ }, async ({ path }) => {
-      const { default: values } = await importBundled({ ...AS_THE_PROGRAM, entryPoints: [path] });
+      if (!evaluated.has(path)) evaluated.set(path, importBundled({ ...AS_THE_PROGRAM, entryPoints: [path] }));
+      const { default: values } = await evaluated.get(path);
       return { contents: Object.entries(values).map(constant).join("\n") };
     });
   },
 };
+
+/** Each once, for all parts of the program. */
+const evaluated = new Map();
 
 /**
  * Loads a `*.lazy.ts` module (e.g. the price table, zstd) when one of its functions is first called. Saves 24 of 251 ms of a drain
