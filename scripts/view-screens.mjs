@@ -103,7 +103,7 @@ try {
     await shoot("details", async () => {
       await session(NESTED)();
       await page.locator(".row.model_call").nth(1).click();
-      await page.waitForSelector(".attributes");
+      await page.waitForSelector(".details header");
     });
     const press = async (...keys) => {
       await page.locator("#waterfall").focus();
@@ -117,7 +117,7 @@ try {
     await shoot("long-details", async () => {
       await at(few, `session?source=claude-code&id=${long}`, ".findings li")();
       await press("n", "Enter");
-      await page.waitForSelector(".attributes");
+      await page.waitForSelector(".details header");
     });
     await shoot("long-search", async () => {
       await at(few, "sessions", ".sessions")();

@@ -26,8 +26,8 @@ export const siblings = (): DashboardLinkBuilder =>
     .includeVars(true)
     .keepTime(true);
 
-/** A variable of Grafana, in a text. @example put("__data.fields.Agent") */
-export const put = (name: string): string => `\${${name}}`;
+/** A value in an address; Grafana alone would keep `&` and `#`. @example put("__data.fields.Agent") */
+export const put = (name: string): string => `\${${name}:percentencode}`;
 
 /** From a figure to another dashboard, with the same time range and variables. */
 export const toDashboard = (title: string, name: keyof typeof UID): Link => ({
