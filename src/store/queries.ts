@@ -4,7 +4,7 @@ import type { Subagent, ToolCall, Turn } from "#core/model/session.ts";
 import { TOKEN_KINDS, TOKEN_NAMES } from "#core/model/token-kinds.ts";
 import { defined } from "#kit/objects.ts";
 import type { Database, Row } from "./database.ts";
-import { textIn } from "./rows.ts";
+import { numbers, textIn } from "./rows.ts";
 import { hasOpenEvents, isOpen, type StoredSession, sessionById } from "./sessions.ts";
 
 /** Sessions by latest activity. Without subagents, pruned and excluded sessions. */
@@ -129,6 +129,14 @@ export function settledCalls(db: Database, session: number): readonly StoredMode
       ...(costNanoUsd !== null && { costNanoUsd }),
       ...(noPrice !== null && { noPrice }),
     }));
+}
+
+/** Times of a session's compactions: those in its transcript, or for agents without one, those that hooks reported. */
+export function settledCompactions(db: Database, session: number): readonly number[] {
+  const of = (sql: string): readonly number[] => numbers(db, sql, session);
+  const written = of("SELECT time_ms FROM entries WHERE session = ? AND kind = 'compaction' AND settled = 1");
+  if (written.length > 0) return written;
+  return of("SELECT time_ms FROM events WHERE session = ? AND type = 'compaction' AND settled = 1");
 }
 
 /** Settled tool calls by start time. */

@@ -30,8 +30,9 @@ export function reviseCall(
   if (row === undefined) return undefined;
   const before = JSON.parse(String(row["body"])) as ModelCall;
   const { usage, complete, finishReason, model = before.model } = entryAfter;
-  const { coveredCalls, tier, webSearches, hasOtherFees } = entryAfter;
-  const known = defined<Partial<ModelCall>>({ model, coveredCalls, webSearches, hasOtherFees, usage, finishReason });
+  const { coveredCalls, tier, webSearches, hasOtherFees, cacheMiss } = entryAfter;
+  const figures = { coveredCalls, webSearches, hasOtherFees, cacheMiss, usage };
+  const known = defined<Partial<ModelCall>>({ model, finishReason, ...figures });
   const after = defined<ModelCall>({ ...before, ...known, complete, tier });
   const priceBefore = storedPrice(row);
   const priced = (call: ModelCall): string => JSON.stringify(PRICED_BY.map((name) => call[name]));

@@ -21,8 +21,18 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
           tools: [t.read("notes.md", "error")],
           usage: { input: 5990, cacheRead: 4000, cacheWrite: 77, output: 30, reasoning: 31 },
         },
-        { text: "Now a command.", tools: [t.shell("echo hi")], usage: { input: 1101, cacheRead: 9002, output: 25 } },
-        { text: "All done.", usage: { input: 203, cacheRead: 10_004, output: 11, reasoning: 5 } },
+        {
+          text: "Now a command.",
+          tools: [t.shell("echo hi")],
+          usage: { input: 1101, cacheRead: 9002, output: 25, miss: { reason: "tools_changed", tokens: 1077 } },
+        },
+        {
+          text: "All done.",
+          usage: {
+            ...{ input: 203, cacheRead: 10_004, output: 11, reasoning: 5 },
+            miss: { reason: "messages_changed", tokens: 191 },
+          },
+        },
       ],
     }),
   },

@@ -5,6 +5,8 @@ export interface Usage {
   readonly cacheWrite?: number;
   readonly output?: number;
   readonly reasoning?: number;
+  /** Why the cache was not read, for APIs that say so; with an estimate of the tokens. */
+  readonly miss?: { readonly reason: string; readonly tokens: number };
 }
 
 /** A tool that the model requests, and its expected result. */

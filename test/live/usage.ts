@@ -21,7 +21,12 @@ export interface UsageFacts {
   readonly subagents: readonly string[];
   /** Sums of the calls above, from the root spans and from the counters. */
   readonly roots: Omit<Figures, "reasoning">;
-  readonly counters: Figures & { readonly calls: number; readonly tools: Readonly<Record<string, number>> };
+  readonly counters: Figures & {
+    readonly calls: number;
+    readonly tools: Readonly<Record<string, number>>;
+    /** Tokens by the reason that the provider gave. */
+    readonly cacheMisses: Readonly<Record<string, number>>;
+  };
   /** Must be empty: spans whose parent never arrived, duplicated spans. */
   readonly strays: readonly string[];
 }
@@ -57,6 +62,7 @@ export function servedUsage(served: readonly Served[], scenario: Scenario, progr
       ...sum,
       calls: countedCalls(calls, program),
       tools: countsOf(tools.map(({ status }) => status)),
+      cacheMisses: api.reports.cacheMisses && !isRunLost ? missesOf(served) : {},
     },
     strays: [],
   };
@@ -167,6 +173,13 @@ function countsOf(names: readonly string[]): Readonly<Record<string, number>> {
   return counts;
 }
 
+function missesOf(served: readonly Served[]): Readonly<Record<string, number>> {
+  const tokens: Record<string, number> = {};
+  for (const { miss } of served.map(({ usage }) => usage))
+    if (miss !== undefined) tokens[miss.reason] = (tokens[miss.reason] ?? 0) + miss.tokens;
+  return tokens;
+}
+
 const numberAt = (attributes: PlainAttributes, name: string): number => Number(attributes[name] ?? 0);
 
 const usageOn = (attributes: PlainAttributes): Figures | undefined =>
@@ -205,5 +218,6 @@ function countersOf(receiver: Receiver): UsageFacts["counters"] {
     reasoning: tokens["reasoning"] ?? 0,
     calls: counted("openhook.model.call.count")["all"] ?? 0,
     tools: counted("openhook.tool.call.count", semconv.OPENHOOK_TOOL_STATUS),
+    cacheMisses: counted("openhook.cache.miss.tokens", semconv.OPENHOOK_CACHE_MISS_CAUSE),
   };
 }

@@ -1,9 +1,9 @@
 import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
-import type { TokenUsage } from "#core/model/transcript.ts";
+import type { EntryOf, TokenUsage } from "#core/model/transcript.ts";
 import { isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { asArray, asObject, asString, ownOf } from "../shared/payload/json.ts";
+import { asArray, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";
 import { feesOf } from "../shared/payload/server-tools.ts";
 import { identifyAnswer } from "./answers-without-id.ts";
 import {
@@ -61,6 +61,7 @@ export function assistantLine(context: LineContext): void {
     tier,
     webSearches: fees?.webSearches,
     hasOtherFees: fees?.hasOtherFees,
+    cacheMiss: isRepeat ? undefined : cacheMissOf(message),
   });
   if (!isRepeat) {
     for (const pass of separatePasses(reported)) {
@@ -151,6 +152,17 @@ function toolUses(context: LineContext, message: Line, { scope }: AnswerIds): vo
   }
   rememberCounted(state, counted);
 }
+
+/** Present since 2.1.332; `null` while the server still compares, and if it found no difference. */
+function cacheMissOf(message: Line): EntryOf<"model_call">["cacheMiss"] {
+  const said = asObject(asObject(message["diagnostics"])?.["cache_miss_reason"]);
+  const reason = asString(said?.["type"]);
+  if (reason === undefined || !REASON.test(reason)) return undefined;
+  const tokens = asCount(said?.["cache_missed_input_tokens"]);
+  return { reason, ...(tokens !== undefined && { tokens }) };
+}
+
+const REASON = /^[a-z_]{1,40}$/;
 
 const lastAnswer = (
   id: string | undefined,

@@ -100,6 +100,8 @@ export class RowSink implements FactSink {
     data[at + CALL.webSearches] = numberOf(fact.webSearches, "webSearches");
     data[at + CALL.hasOtherFees] = fact.hasOtherFees ? 1 : Number.NaN;
     data[at + CALL.purpose] = this.#name(fact.purpose);
+    data[at + CALL.cacheMiss] =
+      fact.cacheMiss === undefined ? Number.NaN : this.#texts.numberOf(JSON.stringify(fact.cacheMiss));
     if (base.agentId === undefined) this.#branches.activity(fact.endMs);
     this.#put(table, at, base, responseId === undefined ? undefined : fact);
   }

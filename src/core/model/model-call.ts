@@ -35,6 +35,8 @@ export interface ModelCall {
   readonly webSearches?: number;
   /** The provider charged something else besides tokens. */
   readonly hasOtherFees?: true;
+  /** Why the provider could not read the beginning of the prompt from its cache. Absent: it said nothing. */
+  readonly cacheMiss?: EntryOf<"model_call">["cacheMiss"];
   readonly agentId?: string;
 }
 

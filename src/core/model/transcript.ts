@@ -65,6 +65,9 @@ const Prompt = z.object({
   length: count.optional(),
 });
 
+/** `tokens`: the provider's estimate of what followed the first difference to the request before. */
+const CacheMiss = z.object({ reason: z.string(), tokens: count.optional() });
+
 /** One answer of a model. Several records of one answer share a key and are merged by `mergeEntries`. */
 const ModelCallEntry = z.object({
   kind: z.literal("model_call"),
@@ -103,6 +106,8 @@ const ModelCallEntry = z.object({
   webSearches: count.optional(),
   /** The provider charged something else besides tokens. */
   hasOtherFees: z.literal(true).optional(),
+  /** Why the provider could not read the beginning of the prompt from its cache, in its words. */
+  cacheMiss: CacheMiss.optional(),
 });
 
 const ToolUseEntry = z.object({

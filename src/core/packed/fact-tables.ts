@@ -46,6 +46,7 @@ export const COLUMNS = {
     hasOtherFees: "flag",
     purpose: "text",
     coveredCalls: "number",
+    cacheMiss: "json",
   },
   tool_use: {
     ...COMMON_COLUMNS,

@@ -26,14 +26,14 @@ export function mergeEntries(a: TranscriptEntry, b: TranscriptEntry): Transcript
  * written. Keys, turn and time of the answer stay.
  */
 export function withFuller(answer: ModelCall, copy: ModelCall): ModelCall {
-  const { usage, model, complete, finishReason, coveredCalls, tier, webSearches, hasOtherFees } = copy;
+  const { usage, model, complete, finishReason, coveredCalls, tier, webSearches, hasOtherFees, cacheMiss } = copy;
   const isFuller = compareUsage(usage, answer.usage) > 0;
   const isSum = answer.covers !== undefined;
   const knowsMore = !isSum && canonical(joinUsage(answer.usage, usage)) !== canonical(answer.usage);
   if (!isFuller && !knowsMore && (answer.complete || !complete)) return answer;
   const { usage: _, model: __, finishReason: ___, tier: ____, ...place } = answer;
   const fees = { tier, webSearches, hasOtherFees };
-  const figures = defined<Partial<ModelCall>>({ usage, coveredCalls, model, finishReason, ...fees });
+  const figures = defined<Partial<ModelCall>>({ usage, coveredCalls, model, finishReason, cacheMiss, ...fees });
   return mergeEntries(answer, { ...place, complete, ...figures }) as ModelCall;
 }
 

@@ -149,6 +149,7 @@ function toModelCall(entry: EntryOf<"model_call">): ModelCall {
     tier: entry.tier,
     webSearches: entry.webSearches,
     hasOtherFees: entry.hasOtherFees,
+    cacheMiss: entry.cacheMiss,
     agentId: entry.agentId,
   });
 }

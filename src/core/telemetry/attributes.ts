@@ -77,6 +77,8 @@ export const EXPOSURE = {
   [semconv.OPENHOOK_TOTAL.cacheWrite]: "open",
   [semconv.OPENHOOK_CALL_PURPOSE]: "open",
   [semconv.OPENHOOK_USAGE_INCOMPLETE]: "open",
+  [semconv.OPENHOOK_CACHE_MISS_CAUSE]: "open",
+  [semconv.OPENHOOK_CACHE_MISS_TOKENS]: "open",
   [semconv.OPENHOOK_CACHE_WRITE_5M]: "open",
   [semconv.OPENHOOK_CACHE_WRITE_1H]: "open",
   [semconv.OPENHOOK_COST_USD]: "open",

@@ -2,6 +2,7 @@ import type { ModelCall, PricedCall } from "../model/model-call.ts";
 import type { Compaction, Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { Attributes, AttributeValue, Counted, Increment, MetricShape } from "../model/telemetry.ts";
 import { TOKEN_NAMES, type TokenKind } from "../model/token-kinds.ts";
+import { reportedMiss } from "../rules/cache-miss.ts";
 import { callCountOf, callsIn } from "../rules/calls.ts";
 import { isContinuation } from "../rules/segments.ts";
 import { callPrice, costSource } from "./cost.ts";
@@ -63,6 +64,7 @@ export function modelCallRevision(before: PricedCall, after: PricedCall, facts: 
     usage ?? null,
     complete,
     ...(model === before.call.model ? [] : [model]),
+    ...(after.call.cacheMiss === undefined ? [] : [after.call.cacheMiss]),
     // The same call, whose price was learnt
     ...(after.call === before.call ? ["price", after.costNanoUsd ?? null, after.noPrice ?? null] : []),
   ];
@@ -156,6 +158,7 @@ function modelCallCounts({ call, costNanoUsd: cost, noPrice }: PricedCall, facts
       ...tokens,
       ...(known === undefined ? [] : [step(SHAPES.modelCalls, known, facts, ours)]),
       ...(call.covers === undefined ? perCall(call, facts, conventional) : []),
+      ...contextCounts(call, facts, ours),
       ...(cost === undefined || noPrice !== undefined ? [step(SHAPES.unpricedCalls, calls, facts, ours)] : []),
       ...(cost === undefined
         ? []
@@ -179,6 +182,19 @@ function perCall(call: ModelCall, facts: SessionFacts, conventional: Named): rea
     ...known(SHAPES.operationInputTokens, usage?.input),
     ...known(SHAPES.operationOutputTokens, usage?.output),
     step(SHAPES.inferenceDuration, seconds(call), facts, conventional),
+  ];
+}
+
+/** The size of the context, and what of it the provider could not read from its cache. */
+function contextCounts(call: ModelCall, facts: SessionFacts, ours: Named): readonly Increment[] {
+  const { usage, covers, purpose } = call;
+  const input = covers === undefined && purpose === undefined ? usage?.input : undefined;
+  const miss = reportedMiss(call);
+  return [
+    ...(input === undefined ? [] : [step(SHAPES.contextTokens, input, facts, ours)]),
+    ...(miss === undefined
+      ? []
+      : [step(SHAPES.cacheMisses, miss.tokens, facts, { ...ours, [semconv.OPENHOOK_CACHE_MISS_CAUSE]: miss.reason })]),
   ];
 }
 

@@ -11,6 +11,8 @@ const TURN_BOUNDS = [
 ];
 const SESSION_BOUNDS = [1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 14400, 28800, 86400];
 const TOKEN_BOUNDS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
+/** Around the sizes of context windows. */
+const CONTEXT_BOUNDS = [8_000, 16_000, 32_000, 64_000, 100_000, 128_000, 160_000, 200_000, 300_000, 400_000, 1_000_000];
 const COUNT_BOUNDS = [1, 2, 4, 8, 16, 32, 64, 128];
 
 const counter = (
@@ -141,6 +143,18 @@ export const SHAPES = {
     "Model calls whose output count is a lower bound",
   ),
   lines: counter("openhook.code.lines", "{line}", "Lines added and removed by edits"),
+  cacheMisses: counter(
+    "openhook.cache.miss.tokens",
+    "{token}",
+    "Input tokens that the provider could not read from its cache, by the reason that it gave",
+  ),
+  contextTokens: histogram(
+    "openhook.context.tokens",
+    "{token}",
+    "Size of the conversation's context at each model call",
+    CONTEXT_BOUNDS,
+    "int",
+  ),
   compactions: counter("openhook.compaction.count", "{compaction}", "Context compactions"),
   commits: counter("openhook.commit.count", "{commit}", "Commits that sessions led to, by certainty"),
   commitFates: counter(

@@ -1,6 +1,7 @@
 import type { ModelCall } from "../model/model-call.ts";
 import type { Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
+import { reportedMiss } from "../rules/cache-miss.ts";
 import type { LedTo } from "./changes.ts";
 import { callPrice } from "./cost.ts";
 import { type SpanSubject, spanIdOf, traceIdOf, worldIdOf } from "./ids.ts";
@@ -328,6 +329,8 @@ function modelCallSpan(
       [semconv.OPENHOOK_CACHE_WRITE_1H]: usage?.cacheWrite1h,
       [semconv.GEN_AI_USAGE_REASONING]: usage?.reasoning,
       [semconv.OPENHOOK_USAGE_INCOMPLETE]: call.complete ? undefined : true,
+      [semconv.OPENHOOK_CACHE_MISS_CAUSE]: reportedMiss(call)?.reason,
+      [semconv.OPENHOOK_CACHE_MISS_TOKENS]: reportedMiss(call)?.tokens,
       [semconv.OPENHOOK_CALL_PURPOSE]: call.purpose,
       ...costAttributes(costNanoUsd, call.model ?? ""),
       [semconv.OPENHOOK_UNPRICED_CALLS]: costNanoUsd !== undefined && noPrice !== undefined ? 1 : undefined,

@@ -1,5 +1,6 @@
 import { costSource } from "#core/telemetry/cost.ts";
-import { isoTime } from "#kit/text/figures.ts";
+import { isoTime, usd } from "#kit/text/figures.ts";
+import { type CacheMiss, missSums } from "./cache-misses.ts";
 import { commitJson } from "./change-report.ts";
 import type { Explanation } from "./explain.ts";
 import type { Share } from "./explain-money.ts";
@@ -9,7 +10,7 @@ import { headJson, sumsJson } from "./session-json.ts";
 
 /** The whole explanation as a JSON document. Unknown is `null`, never 0. */
 export function explainJson(explanation: Explanation) {
-  const { view, time, money, habits, results } = explanation;
+  const { view, time, money, habits, results, cacheMisses } = explanation;
   const shares = <T>(all: readonly Share<T>[], nameOf: (part: T) => Readonly<Record<string, unknown>>) =>
     all.map(({ part, sums }) => ({ ...nameOf(part), ...sumsJson(sums, view.facts) }));
   return {
@@ -37,6 +38,14 @@ export function explainJson(explanation: Explanation) {
       calls: habits.context.points.map(({ timeMs, input, turn }) => ({ time: isoTime(timeMs), input, turn })),
       largest_step: habits.context.largestStep === undefined ? null : stepJson(habits.context.largestStep),
       compactions: habits.context.compactions,
+    },
+    cache_misses: {
+      causes: missSums(cacheMisses).map(({ costNanoUsd, unpricedCalls, ...sum }) => ({
+        ...sum,
+        cost_usd: usd(costNanoUsd),
+        unpriced_calls: unpricedCalls,
+      })),
+      calls: cacheMisses.map(missJson),
     },
     tools: habits.tools.map(toolJson),
     repeats: habits.comparableCalls === 0 && view.toolCalls.length > 0 ? null : habits.repeats.map(repeatJson),
@@ -102,6 +111,19 @@ const slowestJson = ({ kind, name, ms, heldMs, turn, startMs }: Explanation["hab
   held_ms: heldMs ?? null,
   turn: turn === 0 ? null : turn,
   start: isoTime(startMs),
+});
+
+const missJson = ({ call: { call, turn }, cause, evidence, tokens, costNanoUsd }: CacheMiss) => ({
+  time: isoTime(call.endMs),
+  turn: turn === 0 ? null : turn,
+  model: call.model ?? null,
+  subagent: call.agentId !== undefined,
+  cause,
+  evidence,
+  tokens,
+  cost_usd: usd(costNanoUsd),
+  /** What the provider said, in its words. */
+  reason: call.cacheMiss?.reason ?? null,
 });
 
 const stepJson = ({ tokens, turn, after }: NonNullable<Explanation["habits"]["context"]["largestStep"]>) => ({

@@ -3,10 +3,12 @@ import type { ContentLine } from "#core/model/content.ts";
 import type { Totals } from "#core/telemetry/totals.ts";
 import { changesAround, commitsAround, storedChanges } from "#store/changes.ts";
 import type { Database } from "#store/database.ts";
+import { settledCompactions } from "#store/queries.ts";
 import { segmentsOf } from "#store/segments.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import { Attribution, identityOf, nameOfChange, ownCommits } from "./attribution.ts";
+import { type CacheMiss, cacheMisses } from "./cache-misses.ts";
 import { type KnownCommit, knownCommits } from "./change-report.ts";
 import { type Habits, habitsOf } from "./explain-habits.ts";
 import { type MoneySpent, moneySpent, placedCalls } from "./explain-money.ts";
@@ -22,6 +24,8 @@ export interface Explanation {
   readonly time: TimeSpent | undefined;
   readonly money: MoneySpent;
   readonly habits: Habits;
+  /** By time. */
+  readonly cacheMisses: readonly CacheMiss[];
   readonly results: SessionResults;
   /** What was asked in a turn, by its number; none if the agent's files were not read. */
   readonly prompts: ReadonlyMap<number, string>;
@@ -42,12 +46,17 @@ export function explain(
   // A packed session has only an unsettled part
   const segments = view.isPacked ? [] : segmentsOf(db, view.stored.id);
   const settled = segments.reduce((sum, { totals }) => sum + (JSON.parse(totals) as Totals).compactions, 0);
-  const compactions = settled + unsettledSession({ db, agents }, view.stored).compactions.length;
+  const open = unsettledSession({ db, agents }, view.stored).compactions;
+  const compactionMs = [
+    ...(view.isPacked ? [] : settledCompactions(db, view.stored.id)),
+    ...open.map(({ timeMs }) => timeMs),
+  ];
   return {
     view,
     time: timeSpent(view),
     money: moneySpent(view, calls),
-    habits: habitsOf(db, view, calls, compactions),
+    habits: habitsOf(db, view, calls, settled + open.length),
+    cacheMisses: cacheMisses(calls, compactionMs, view.facts.provider),
     results: sessionResults(db, view),
     prompts: promptsOfTurns(view, lines),
   };

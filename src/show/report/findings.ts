@@ -4,6 +4,7 @@ import { costText, count, duration, exact, percentOf, plural } from "#kit/text/f
 import { printable } from "#kit/text/terminal.ts";
 import type { Explanation } from "./explain.ts";
 import { describeCause, type Finding, inTurn, MIN_SHARE } from "./finding.ts";
+import { cacheFindings } from "./findings-cache.ts";
 import { timeFindings } from "./findings-time.ts";
 import { noPriceNotesOf } from "./prices.ts";
 import { toolTitle } from "./titles.ts";
@@ -15,6 +16,7 @@ export function findingsOf(explanation: Explanation): readonly Finding[] {
     ...timeFindings(explanation),
     ...moneyFindings(explanation),
     ...contextFindings(explanation),
+    ...cacheFindings(explanation),
     ...toolFindings(explanation),
   ].sort((a, b) => b.weight - a.weight);
 }

@@ -7,7 +7,7 @@ export const anthropic: Api = {
   path: /\/v1\/messages$/,
   asides: { "/count_tokens": { input_tokens: 1234 } },
   callIdPrefix: "toolu_",
-  reports: { cacheWrites: true },
+  reports: { cacheWrites: true, cacheMisses: true },
 
   read: (body) => ({
     model: asString(body["model"]) ?? "",
@@ -28,7 +28,10 @@ export const anthropic: Api = {
     const content = blocksOf(answer);
     const usage = figures(answer.usage);
     const stop_reason = answer.tools.length > 0 ? "tool_use" : "end_turn";
-    const head = { id: answer.id, type: "message", role: "assistant", model: answer.model, stop_sequence: null };
+    const head = {
+      ...{ id: answer.id, type: "message", role: "assistant", model: answer.model, stop_sequence: null },
+      diagnostics: diagnosticsOf(answer.usage),
+    };
     // Agents record it with the answer
     const headers = { "request-id": answer.id.replace(/^[a-z]+/, "req") };
     if (!answer.streams) return sendJson(response, { ...head, content, stop_reason, usage }, 200, headers);
@@ -77,6 +80,9 @@ function deltasOf(block: Block): readonly object[] {
       ];
   }
 }
+
+const diagnosticsOf = ({ miss }: Usage): object | null =>
+  miss === undefined ? null : { cache_miss_reason: { type: miss.reason, cache_missed_input_tokens: miss.tokens } };
 
 const figures = ({ input = 0, cacheRead = 0, cacheWrite = 0, output = 0, reasoning = 0 }: Usage) => ({
   input_tokens: input,

@@ -10,7 +10,7 @@ export interface Api {
   /** Prefix of tool call ids. Absent: the API has none, the agent creates its own. */
   readonly callIdPrefix?: string;
   /** Which parts of its sums have a separate figure. */
-  readonly reports: { readonly cacheWrites?: true; readonly reasoning?: true };
+  readonly reports: { readonly cacheWrites?: true; readonly reasoning?: true; readonly cacheMisses?: true };
   read(body: Json, path: string): ModelRequest;
   send(response: ServerResponse, answer: Answer): void;
   failure(status: number): { readonly body: Json; readonly headers?: Readonly<Record<string, string>> };

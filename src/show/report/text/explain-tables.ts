@@ -1,10 +1,12 @@
 import type { CallSums } from "#core/model/model-call.ts";
-import { costText, duration, percentOf, plural, tokensText } from "#kit/text/figures.ts";
+import { costText, count, duration, percentOf, plural, tokensText } from "#kit/text/figures.ts";
 import { bar, type Column, roomBeside, table } from "#kit/text/table.ts";
 import { printable, type Terminal } from "#kit/text/terminal.ts";
+import { missSums } from "../cache-misses.ts";
 import type { Explanation } from "../explain.ts";
 import type { TimePart } from "../explain-time.ts";
 import { describeCause } from "../finding.ts";
+import { EVIDENCE, extraCostText, missTitle } from "../findings-cache.ts";
 import { toolTitle } from "../titles.ts";
 
 /** The parts of the session's time, in a fixed order; their sum is the whole. */
@@ -87,6 +89,22 @@ export function* moneyTable({ money }: Explanation, terminal: Terminal): Generat
     rows,
     terminal,
   );
+}
+
+/** What was paid because the cache was not read, by cause; nothing if only subagents began. */
+export function* cacheTable({ cacheMisses }: Explanation, terminal: Terminal): Generator<string> {
+  const sums = missSums(cacheMisses);
+  if (sums.every(({ cause }) => cause === "subagent")) return;
+  const tokens = sums.reduce((sum, one) => sum + one.tokens, 0);
+  const rows = sums.map(
+    (sum): Row => ({
+      what: missTitle(sum.cause),
+      share: sum.tokens / tokens,
+      figures: [extraCostText(sum), count(sum.tokens)],
+      detail: [plural(sum.calls, "call"), EVIDENCE[sum.evidence]].filter((text) => text !== "").join(", "),
+    }),
+  );
+  yield* drawn(["", "not from the cache", "more", "tokens"], rows, terminal);
 }
 
 // --- internal ---

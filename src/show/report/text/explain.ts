@@ -5,7 +5,7 @@ import type { Explanation, SessionChange, SessionResults } from "../explain.ts";
 import { findingsOf, unknownsOf } from "../findings.ts";
 import { listPriceNote } from "../prices.ts";
 import { commitTexts, KINDS } from "./change.ts";
-import { moneyTable, timeTable } from "./explain-tables.ts";
+import { cacheTable, moneyTable, timeTable } from "./explain-tables.ts";
 
 /**
  * An explanation for people: what the session led to, findings, where the time went, where the money went, notes.
@@ -24,9 +24,7 @@ export function* explanationLines(
   const sentences = [...resultSentences(explanation.results), ...findings.map(({ text }) => text)];
   if (sentences.length > 0) yield "";
   for (const text of sentences) yield* wrapped({ text: "- ", style: "dim" }, text, terminal);
-  for (const lines of [timeTable(explanation, terminal), moneyTable(explanation, terminal)]) {
-    yield* afterSpace(lines);
-  }
+  for (const tableOf of [timeTable, moneyTable, cacheTable]) yield* afterSpace(tableOf(explanation, terminal));
   const notes = [
     ...unknownsOf(explanation),
     ...(explanation.money.total.costNanoUsd === undefined

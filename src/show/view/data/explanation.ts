@@ -1,9 +1,10 @@
 import { usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
-import { explain } from "../../report/explain.ts";
+import { type Explanation, explain } from "../../report/explain.ts";
 import { repeatJson, timeJson } from "../../report/explain-json.ts";
 import { findingsOf, unknownsOf } from "../../report/findings.ts";
+import { EVIDENCE, missTitle } from "../../report/findings-cache.ts";
 import type { SessionView } from "../../report/session-view.ts";
 import { toolTitle } from "../../report/titles.ts";
 import { changesOfSession } from "./changes.ts";
@@ -26,6 +27,21 @@ export function toExplanation(db: Database, view: SessionView, { agents }: Deps)
     time: time === undefined ? null : withoutTools(timeJson(time, view)),
     expensiveTurn: turn === undefined ? null : { turn: turn.part, cost_usd: usd(turn.sums.costNanoUsd) ?? 0 },
     slowestTool: slowestTool(view),
+    /** Size of the main conversation's context, by time. */
+    context: thinned(habits.context.points).map(({ timeMs, input }) => ({ timeMs, tokens: input })),
+    /** Calls that did not read the beginning of their prompt from the cache, those that cost the most first. */
+    cacheMisses: explanation.cacheMisses
+      .toSorted((a, b) => (b.costNanoUsd ?? 0) - (a.costNanoUsd ?? 0) || b.tokens - a.tokens)
+      .slice(0, MAX_MISSES)
+      .map(({ call: { call, turn }, cause, evidence, tokens, costNanoUsd }) => ({
+        startMs: call.startMs,
+        ms: call.endMs - call.startMs,
+        turn,
+        cause: missTitle(cause),
+        evidence: EVIDENCE[evidence],
+        tokens,
+        cost_usd: usd(costNanoUsd),
+      })),
     /** Tools that were called with the same input again. */
     repeats: habits.repeats
       .slice(0, MAX_REPEATS)
@@ -42,6 +58,19 @@ export function toExplanation(db: Database, view: SessionView, { agents }: Deps)
 /** More sentences than this are not read. */
 const MAX_FINDINGS = 5;
 const MAX_REPEATS = 3;
+const MAX_MISSES = 100;
+/** More than a line has pixels. */
+const MAX_POINTS = 1000;
+
+/** As many points as are drawn: the largest of each stretch, and the first and last of all. */
+function thinned(points: Explanation["habits"]["context"]["points"]): typeof points {
+  const stretch = Math.ceil(points.length / MAX_POINTS);
+  if (stretch <= 1) return points;
+  const largest = Array.from({ length: Math.ceil(points.length / stretch) }, (_, i) =>
+    points.slice(i * stretch, (i + 1) * stretch).reduce((most, point) => (point.input > most.input ? point : most)),
+  );
+  return [...points.slice(0, 1), ...largest.slice(1), ...points.slice(-1)];
+}
 
 /** Names of tools may be the user's own, and the page does not show them here. */
 const withoutTools = ({ tools: _, ...time }: ReturnType<typeof timeJson>) => time;

@@ -1,8 +1,8 @@
 import { useMemo, useState } from "preact/hooks";
 import type { ExplanationDocument, SessionDocument } from "../../wire/documents.ts";
-import { useApi } from "../data/api.ts";
 import { duration, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
+import { CacheMisses } from "./cache-misses.tsx";
 import { Files } from "./files.tsx";
 import { MoreFacts } from "./head.tsx";
 import { Notable } from "./notable.tsx";
@@ -10,6 +10,8 @@ import type { Spans } from "./spans.ts";
 import { filesOf, type Story } from "./story.ts";
 
 interface Props {
+  /** `undefined` until it has arrived. */
+  readonly explanation: ExplanationDocument | undefined;
   readonly session: SessionDocument;
   readonly spans: Spans;
   readonly story: Story;
@@ -17,9 +19,8 @@ interface Props {
 }
 
 /** Where the time and money went: one bar, the strongest sentences, and links to the most notable spans; the rest is folded. */
-export function Explanation({ session, spans, story, onSelect }: Props) {
+export function Explanation({ explanation, session, spans, story, onSelect }: Props) {
   const { row } = session;
-  const explanation = useApi("explain", { source: row.source, id: row.session_id }).data;
   const [isWhole, setWhole] = useState(false);
   const files = useMemo(() => filesOf(story.writes), [story]);
   return (
@@ -55,6 +56,7 @@ export function Explanation({ session, spans, story, onSelect }: Props) {
             <div class="rest">
               <h2 class="sr">More about this session</h2>
               <Files files={files} spans={spans} folder={row.folder} onSelect={onSelect} />
+              <CacheMisses of={explanation.cacheMisses} spans={spans} onSelect={onSelect} />
               <MoreFacts document={session} />
               <Unknowns of={explanation.unknown} />
             </div>

@@ -4,7 +4,8 @@ import { Pair } from "../figures/figures.tsx";
 import { hrefOf, type Params } from "../route.ts";
 import { dollars, duration, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
-import type { Spans } from "./spans.ts";
+import { missText } from "./cache-misses.tsx";
+import { type Spans, spanAt } from "./spans.ts";
 import type { ChangedFile } from "./story.ts";
 
 interface Props {
@@ -21,8 +22,8 @@ interface Props {
 
 /** What the session led to and changed, its most expensive turn, slowest tool and repeated calls, each with where it leads. */
 export function Notable({ explanation, row, spans, files, isWhole, onSelect, onFiles }: Props) {
-  const { expensiveTurn, slowestTool, repeats, changes } = explanation;
-  const [repeat] = repeats;
+  const { expensiveTurn, slowestTool, cacheMisses, repeats, changes } = explanation;
+  const [[miss], [repeat]] = [cacheMisses, repeats];
   const goTo = (span: number) => (span < 0 ? undefined : () => onSelect(spans.idOf(span)));
   const facts = [
     changes.length === 0 ? null : (
@@ -41,8 +42,13 @@ export function Notable({ explanation, row, spans, files, isWhole, onSelect, onF
       </Fact>
     ),
     slowestTool === null ? null : (
-      <Fact name="Slowest tool" onClick={goTo(toolSpan(spans, slowestTool))}>
+      <Fact name="Slowest tool" onClick={goTo(spanAt(spans, "tool_call", slowestTool))}>
         {safeText(slowestTool.name)}, {duration(slowestTool.ms)}
+      </Fact>
+    ),
+    miss === undefined ? null : (
+      <Fact name="Largest cache miss" onClick={goTo(spanAt(spans, "model_call", miss))}>
+        {missText(miss)}
       </Fact>
     ),
     repeat === undefined ? null : (
@@ -82,20 +88,10 @@ function Fact({
 }
 
 type ExpensiveTurn = NonNullable<ExplanationDocument["expensiveTurn"]>;
-type SlowestTool = NonNullable<ExplanationDocument["slowestTool"]>;
 
 /** @returns -1: the spans do not contain it */
 const turnSpan = (spans: Spans, { turn }: ExpensiveTurn): number =>
   spans.find((i) => spans.kindOf(i) === "turn" && spans.labelOf(i) === `Turn ${turn}`);
-
-/** By its times, because the explanation does not name spans. Spans have times in microseconds. */
-const toolSpan = (spans: Spans, { startMs, ms }: SlowestTool): number =>
-  spans.find(
-    (i) =>
-      spans.kindOf(i) === "tool_call" &&
-      Math.abs(spans.startOf(i) + spans.baseMs - startMs) < 0.5 &&
-      Math.abs(spans.durationOf(i) - ms) < 0.5,
-  );
 
 interface LedToProps {
   readonly changes: ExplanationDocument["changes"];

@@ -31,6 +31,7 @@ export function SessionView({ source, id, span }: Props) {
   const isRunning = session !== undefined && EXPORTED === undefined && isWorking(session.spans);
   const nowMs = useNow(isRunning, GROW_MS);
   const untilMs = isRunning ? nowMs : undefined;
+  const explanation = useApi("explain", session === undefined ? undefined : { source, id }).data;
   const story = useStory(source, id, session !== undefined);
   const spans = useMemo(
     () => (session === undefined ? undefined : readSpans(session.spans, untilMs, story.about)),
@@ -57,13 +58,14 @@ export function SessionView({ source, id, span }: Props) {
         </section>
       ) : (
         <>
-          <Explanation session={session} spans={spans} story={story} onSelect={setSelected} />
+          <Explanation explanation={explanation} session={session} spans={spans} story={story} onSelect={setSelected} />
           <div class={index < 0 ? "work" : "work with-details"}>
             <Waterfall
               source={source}
               id={id}
               spans={spans}
               folder={session.row.folder}
+              explanation={explanation}
               note={story.note}
               selected={index < 0 ? undefined : selected}
               onSelect={setSelected}

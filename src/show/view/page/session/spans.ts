@@ -158,6 +158,19 @@ export function insideOf(spans: Spans, index: number): Inside {
   };
 }
 
+/** A span by its times, because an explanation does not name spans. They have times in microseconds. @returns -1: there is none */
+export const spanAt = (
+  spans: Spans,
+  kind: SpanKind,
+  { startMs, ms }: { readonly startMs: number; readonly ms: number },
+): number =>
+  spans.find(
+    (i) =>
+      spans.kindOf(i) === kind &&
+      Math.abs(spans.startOf(i) + spans.baseMs - startMs) < 0.5 &&
+      Math.abs(spans.durationOf(i) - ms) < 0.5,
+  );
+
 // --- internal ---
 
 function titleOf(kind: SpanKind, label: string, about: string): string {

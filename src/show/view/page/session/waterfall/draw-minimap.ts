@@ -1,11 +1,17 @@
+import type { ExplanationDocument } from "../../../wire/documents.ts";
 import type { Spans } from "../spans.ts";
 import { type Axis, positionOf } from "./axis.ts";
 
 /**
  * Draws a session as columns: how much its model calls cost at each time (or how many ran, if no cost is known), below a line for the tools,
- * of which as much is red as calls failed.
+ * of which as much is red as calls failed; above, a line for the size of the context, with a ring where the cache was not read.
  */
-export function drawMinimap(canvas: HTMLCanvasElement, spans: Spans, axis: Axis): void {
+export function drawMinimap(
+  canvas: HTMLCanvasElement,
+  spans: Spans,
+  axis: Axis,
+  explanation: Pick<ExplanationDocument, "context" | "cacheMisses"> | undefined,
+): void {
   const scale = devicePixelRatio || 1;
   const [width, height] = [canvas.clientWidth, canvas.clientHeight];
   canvas.width = Math.round(width * scale);
@@ -39,6 +45,24 @@ export function drawMinimap(canvas: HTMLCanvasElement, spans: Spans, axis: Axis)
     const h = Math.max(1, share * TOOLS_PX);
     context.fillRect(x, height - h, Math.max(2, columnPx), h);
   });
+  if (explanation === undefined) return;
+  const points = explanation.context.map(({ timeMs, tokens }) => ({ ms: timeMs - spans.baseMs, tokens }));
+  const peak = points.reduce((max, { tokens }) => Math.max(max, tokens), 0);
+  const xOf = (ms: number): number => positionOf(axis, ms) * width;
+  const yOf = (tokens: number): number => base - (tokens / peak) * (base - 4);
+  context.strokeStyle = colour("--text");
+  context.beginPath();
+  for (const { ms, tokens } of points) context.lineTo(xOf(ms), yOf(tokens));
+  context.stroke();
+  context.fillStyle = colour("--bg");
+  for (const miss of explanation.cacheMisses) {
+    const ms = miss.startMs + miss.ms - spans.baseMs;
+    const at = points.find((point) => point.ms >= ms - 1);
+    context.beginPath();
+    context.arc(xOf(ms), at === undefined ? base - 4 : yOf(at.tokens), RING_PX, 0, 2 * Math.PI);
+    context.fill();
+    context.stroke();
+  }
 }
 
 // --- internal ---
@@ -49,6 +73,7 @@ const GAP_PX = 1;
 const TOOLS_PX = 8;
 /** Of the red above the tools, where every call failed. */
 const MAX_ALPHA = 0.2;
+const RING_PX = 2.5;
 
 interface Columns {
   /** Cost of the model calls in each column, or their time if no cost is known. */

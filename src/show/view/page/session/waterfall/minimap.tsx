@@ -1,5 +1,7 @@
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import { shortCount } from "#kit/text/amounts.ts";
+import type { ExplanationDocument } from "../../../wire/documents.ts";
 import { useColourScheme } from "../../hooks.ts";
 import type { Spans } from "../spans.ts";
 import { moved, type Viewport } from "./axis.ts";
@@ -9,13 +11,15 @@ import type { TimeView } from "./use-time-view.ts";
 interface Props {
   readonly spans: Spans;
   readonly time: TimeView;
+  /** Has the size of the context. */
+  readonly explanation: ExplanationDocument | undefined;
 }
 
 /**
- * The whole session in a strip: cost over time, tools and failures. Dragging zooms to that part, dragging the viewport moves it, a
+ * The whole session in a strip: cost and size of the context over time, tools and failures. Dragging zooms to that part, dragging the viewport moves it, a
  * double click shows the whole session. The waterfall's keys do the same, so the strip is hidden from screen readers.
  */
-export function Minimap({ spans, time }: Props) {
+export function Minimap({ spans, time, explanation }: Props) {
   const { axis, viewport, isZoomed } = time;
   const canvas = useRef<HTMLCanvasElement>(null);
   const drag = useDrag(canvas, time);
@@ -25,16 +29,16 @@ export function Minimap({ spans, time }: Props) {
     if (element === null) return;
     // Calls back at once, and whenever the size changes
     const observer = new ResizeObserver(() => {
-      if (element.clientWidth > 0) drawMinimap(element, spans, axis);
+      if (element.clientWidth > 0) drawMinimap(element, spans, axis, explanation);
     });
     observer.observe(element);
     return () => observer.disconnect();
-  }, [spans, axis, scheme]);
+  }, [spans, axis, scheme, explanation]);
   return (
     <div
       class="minimap"
       aria-hidden="true"
-      title="Cost over time; below it the tools; red: which share of calls failed. Drag to zoom"
+      title={titleOf(explanation)}
       onDblClick={time.showAll}
       onPointerDown={drag.start}
       onPointerMove={drag.move}
@@ -57,6 +61,13 @@ export function Minimap({ spans, time }: Props) {
 }
 
 // --- internal ---
+
+function titleOf(explanation: ExplanationDocument | undefined): string {
+  const peak = Math.max(0, ...(explanation?.context ?? []).map(({ tokens }) => tokens));
+  const line =
+    peak === 0 ? "" : `line: the context, up to ${shortCount(peak)} tokens; rings: not read from the cache; `;
+  return `Cost over time; ${line}below: tools; red: which share of calls failed. Drag to zoom`;
+}
 
 /** A shorter drag is a click; a share of the width. */
 const MIN_DRAG = 0.004;

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
+import type { ExplanationDocument } from "../../../wire/documents.ts";
 import { duration, offset } from "../../text/format.ts";
 import type { Spans } from "../spans.ts";
 import { KEY_HELP, makeActions } from "./actions.ts";
@@ -18,6 +19,8 @@ interface Props {
   readonly spans: Spans;
   /** The session's folder. */
   readonly folder: string | null;
+  /** Has the size of the context; `undefined` until it has arrived. */
+  readonly explanation: ExplanationDocument | undefined;
   /** What the rows do not show, and why; empty: nothing. */
   readonly note: string;
   /** Id of the span with open details. */
@@ -27,7 +30,7 @@ interface Props {
 }
 
 /** The spans of a session: a toolbar, the whole session in a strip, and below it a tree with bars on one time axis. */
-export function Waterfall({ source, id, spans, folder, note, selected, onSelect, onClose }: Props) {
+export function Waterfall({ source, id, spans, folder, explanation, note, selected, onSelect, onClose }: Props) {
   const area = useScrollArea();
   const rows = useRows(source, id, spans);
   const time = useTimeView(spans);
@@ -37,7 +40,7 @@ export function Waterfall({ source, id, spans, folder, note, selected, onSelect,
   return (
     <section class="waterfall" aria-label="Waterfall">
       <Toolbar spans={spans} rows={rows} time={time} actions={actions} />
-      <Minimap spans={spans} time={time} />
+      <Minimap spans={spans} time={time} explanation={explanation} />
       <Grid
         spans={spans}
         rows={rows}
