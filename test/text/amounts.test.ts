@@ -49,5 +49,6 @@ describe("amounts for people, in the terminal and on the page", () => {
       ">99%",
       "100%",
     ]);
+    expect([0.7 + 0.1 + 0.2, 1 - (0.7 + 0.1 + 0.2)].map(percentOf)).toEqual(["100%", "0%"]);
   });
 });

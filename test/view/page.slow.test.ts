@@ -352,7 +352,7 @@ describe("the page in Chromium", () => {
     const details = page.getByRole("complementary", { name: "Span details" });
     await details.getByRole("heading", { name: /^Turn \d+$/ }).waitFor();
     await page.locator(".row.turn.active").waitFor();
-    await page.locator(".notable button").last().click();
+    await page.locator(".notable button").nth(1).click();
     await details.getByText("As it is sent").click();
     await details.getByText("gen_ai.tool.name").waitFor();
     await soon(() => page.url()).toMatch(/&span=[0-9a-f]{16}$/);

@@ -167,6 +167,21 @@ test("changed files of session and turn have their lines and lead to their calls
   await expect.poll(() => detailsOf(page).locator(".files li").count()).toBe(3);
 });
 
+test("a call that did not read the cache is there with its cause and cost, and leads to its row; the strip has the context", async () => {
+  await using look = await opened(homes[0] ?? "");
+  const { page } = look;
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  const misses = page.locator(".cache-misses li");
+  await expect
+    .poll(() => misses.allInnerTexts())
+    .toEqual(["Turn 2: 40.0k tokens, $0.14 more: tools changed, says the provider"]);
+  await misses.getByRole("button").click();
+  await detailsOf(page).getByRole("heading", { name: "claude-sonnet-4-5" }).waitFor();
+  await detailsOf(page).getByText("As it is sent").click();
+  await detailsOf(page).getByText("openhook.cache.miss.cause").waitFor();
+  expect(await page.locator(".minimap").getAttribute("title")).toContain("the context, up to 42.4k tokens");
+});
+
 test("markup, escape sequences and marks that turn text around are shown as text; long lines are folded", async () => {
   await using look = await opened(homes[0] ?? "");
   const { page } = look;
@@ -237,7 +252,7 @@ test.each(["light", "dark"] as const)("everything unfolded is accessible: %s", a
   for (const viewport of [WIDE, PHONE]) {
     await using look = await opened(homes[0] ?? "", { viewport, colorScheme });
     const { page } = look;
-    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("button", { name: "More", exact: true }).click();
     await page.locator(".explanation .files li").first().waitFor();
     await rowOf(page, "Turn 2").click();
     await partOf(page, "Answer").waitFor();

@@ -59,12 +59,7 @@ export function collectStory(
       role: "assistant",
       model: "claude-sonnet-4-5-20250929",
       stop_reason: calls.length > 0 ? "tool_use" : "end_turn",
-      usage: {
-        input_tokens: 400,
-        cache_creation_input_tokens: 2_000,
-        cache_read_input_tokens: 40_000,
-        output_tokens: 300,
-      },
+      ...(text === MISSED ? NOT_READ : READ),
     };
     const requestId = next("req_");
     const blocks = [{ type: "text", text }, ...calls.map(({ result: _, ...call }) => ({ type: "tool_use", ...call }))];
@@ -109,6 +104,21 @@ export function collectStory(
   });
   return { transcript, cwd };
 }
+
+/** The answer for which the cache was not read. */
+const MISSED = "I change the sum.";
+const READ = {
+  usage: {
+    input_tokens: 400,
+    cache_creation_input_tokens: 2_000,
+    cache_read_input_tokens: 40_000,
+    output_tokens: 300,
+  },
+};
+const NOT_READ = {
+  usage: { ...READ.usage, cache_creation_input_tokens: 42_000, cache_read_input_tokens: 0 },
+  diagnostics: { cache_miss_reason: { type: "tools_changed", cache_missed_input_tokens: 40_000 } },
+};
 
 const ANSWERS = [
   "The voucher is taken off twice: once in `total` and once in `checkout`.",

@@ -47,8 +47,8 @@ export function preciseDollars(nanoUsd: number): string {
 
 /** `58%`; `<1%` and `>99%` instead of a rounded 0% and 100%. @param share 0 to 1 */
 export function percentOf(share: number): string {
-  if (share > 0 && share < 0.005) return "<1%";
-  return share < 1 && share >= 0.995 ? ">99%" : `${Math.round(share * 100)}%`;
+  if (share > ROUNDING && share < 0.005) return "<1%";
+  return share < 1 - ROUNDING && share >= 0.995 ? ">99%" : `${Math.round(share * 100)}%`;
 }
 
 /** `1 turn`, `2,500 turns`. */
@@ -57,6 +57,9 @@ export const plural = (n: number, one: string, many = `${one}s`): string => `${e
 export const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 // --- internal ---
+
+/** Sums of dollars differ by as much from the whole that they are. */
+const ROUNDING = 1e-12;
 
 /** A comma between each three digits before the decimal point. Not Intl, which takes long to start. */
 const grouped = (digits: string): string => digits.replaceAll(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ",");

@@ -35,8 +35,8 @@ export function CacheMisses({
                 <button type="button" class="link" onClick={() => onSelect(spans.idOf(span))}>
                   {text}
                 </button>
-              )}{" "}
-              <span class="muted">{miss.evidence}</span>
+              )}
+              {miss.evidence === "" ? null : <span class="muted">, {miss.evidence}</span>}
             </li>
           );
         })}
