@@ -47,7 +47,7 @@ function callsOf(all: readonly Told[]): readonly PlacedCall[] {
       ...{ key: `call ${i}`, model, startMs: clockMs - 2_000, endMs: clockMs, complete: true, usage },
       ...rest,
     });
-    return { segment: 0, call, open: false, turn: 1, cause: { kind: "other" } };
+    return { segment: 0, call, open: false, turn: 1, cause: { kind: "other" }, results: [] };
   });
 }
 

@@ -155,6 +155,24 @@ describe("exact results for recordings", () => {
     expect(only?.time?.parts.away).toBeGreaterThan(0);
   });
 
+  test("what a single result added to the context is the growth of the input less the answer before it", async () => {
+    const found = (await recorded("claude-code", "multi-turn")).flatMap(({ view, habits }) => {
+      const main = view.calls
+        .map(({ call }) => call)
+        .filter(({ agentId, purpose }) => (agentId ?? purpose) === undefined);
+      return habits.context.largestResults.map((result) => {
+        const after = main.findIndex(({ endMs }) => endMs > result.startMs + result.ms);
+        const [usage, previous] = [main[after]?.usage, main[after - 1]?.usage];
+        return [result.tokens, (usage?.input ?? 0) - (previous?.input ?? 0) - (previous?.output ?? 0)];
+      });
+    });
+    expect(found.length).toBeGreaterThan(0);
+    for (const [tokens, grown] of found) expect(tokens).toBe(grown);
+    const [parallel] = await recorded("claude-code", "parallel-tools");
+    // Several results were read by one call
+    expect(parallel?.habits.context.largestResults).toEqual([]);
+  });
+
   test("the cost of an MCP server is that of the calls after its results", async () => {
     const all = await recorded("claude-code", "mcp");
     const found = all.find(({ money }) => money.mcpServers.length > 0);
@@ -170,6 +188,8 @@ describe("exact results for recordings", () => {
       const all = await (how === "drained" ? recorded : imported)("claude-code", "compaction");
       const found = all.find(({ habits }) => habits.context.compactions > 0);
       expect(found?.habits.context.compactions).toBe(1);
+      expect(found?.habits.context.compacted).toHaveLength(1);
+      for (const { before, after } of found?.habits.context.compacted ?? []) expect(after).toBeLessThan(before);
       const points = found?.habits.context.points ?? [];
       expect(points.map(({ input }) => input)).toEqual(
         found?.view.calls.filter(({ call }) => call.agentId === undefined).map(({ call }) => call.usage?.input),

@@ -11,6 +11,20 @@ interface ContextGrowth {
   /** The largest step between consecutive calls, and what preceded the second one. */
   readonly largestStep?: { readonly tokens: number; readonly turn: number; readonly after: PlacedCall["cause"] };
   readonly compactions: number;
+  /** Sizes around each compaction between two calls whose sizes are known. */
+  readonly compacted: readonly { readonly timeMs: number; readonly before: number; readonly after: number }[];
+  /** Tool results by the tokens that they added to the context, the largest first. Only those that a call read alone. */
+  readonly largestResults: readonly ToolResultSize[];
+}
+
+interface ToolResultSize {
+  readonly name: string;
+  readonly mcpServer?: string;
+  readonly turn: number;
+  readonly startMs: number;
+  readonly ms: number;
+  /** By how much the input of the call that read it is larger than input and output of the call before. */
+  readonly tokens: number;
 }
 
 /** The same tool, called with the same input. */
@@ -58,11 +72,16 @@ export interface Habits {
 }
 
 /** Context growth, repeated calls, retried edits, failures and slow calls of a session. */
-export function habitsOf(db: Database, view: SessionView, calls: readonly PlacedCall[], compactions: number): Habits {
+export function habitsOf(
+  db: Database,
+  view: SessionView,
+  calls: readonly PlacedCall[],
+  { compactions, compactionMs }: { readonly compactions: number; readonly compactionMs: readonly number[] },
+): Habits {
   const tools = view.toolCalls.map(({ tool }) => tool);
   const inputs = inputsOf(db, view);
   return {
-    context: contextGrowth(calls, compactions),
+    context: contextGrowth(calls, compactions, compactionMs),
     repeats: repeatsOf(tools, inputs),
     comparableCalls: tools.filter((tool) => inputs.has(tool.callId)).length,
     retriedEdits: retriedEdits(tools),
@@ -74,21 +93,43 @@ export function habitsOf(db: Database, view: SessionView, calls: readonly Placed
 // --- internal ---
 
 const MAX_SLOWEST = 5;
+const MAX_RESULTS = 5;
 
-function contextGrowth(calls: readonly PlacedCall[], compactions: number): ContextGrowth {
-  const points = calls.flatMap(({ call, turn, cause }) =>
+function contextGrowth(
+  calls: readonly PlacedCall[],
+  compactions: number,
+  compactionMs: readonly number[],
+): ContextGrowth {
+  const points = calls.flatMap(({ call, turn, cause, results }) =>
     call.agentId === undefined && call.covers === undefined && !call.purpose && call.usage?.input !== undefined
-      ? [{ timeMs: call.endMs, input: call.usage.input, turn, cause }]
+      ? [{ timeMs: call.endMs, input: call.usage.input, output: call.usage.output, turn, cause, results }]
       : [],
   );
   let largestStep: ContextGrowth["largestStep"];
-  for (const [i, { input, turn, cause }] of points.entries()) {
+  const compacted: ContextGrowth["compacted"][number][] = [];
+  const sizes: ToolResultSize[] = [];
+  for (const [i, { timeMs, input, turn, cause, results }] of points.entries()) {
     const before = points[i - 1];
     if (before === undefined) continue;
     const tokens = input - before.input;
     if (tokens > (largestStep?.tokens ?? 0)) largestStep = { tokens, turn, after: cause };
+    const between = compactionMs.filter((ms) => ms >= before.timeMs && ms <= timeMs);
+    if (between[0] !== undefined) compacted.push({ timeMs: between[0], before: before.input, after: input });
+    const [result, another] = results;
+    const added = tokens - (before.output ?? Number.NaN);
+    // A prompt, or another result, would be counted with it
+    if (result === undefined || another !== undefined || cause.kind !== "tool" || !(added > 0)) continue;
+    const { name, mcpServer, startMs, endMs } = result;
+    const size = { name, turn, startMs, ms: endMs - startMs, tokens: added };
+    sizes.push({ ...size, ...(mcpServer !== undefined && { mcpServer }) });
   }
-  return { points, ...(largestStep !== undefined && { largestStep }), compactions };
+  return {
+    points,
+    ...(largestStep !== undefined && { largestStep }),
+    compactions,
+    compacted,
+    largestResults: sizes.sort((a, b) => b.tokens - a.tokens).slice(0, MAX_RESULTS),
+  };
 }
 
 /** What to compare tool inputs by, per call: a digest, or the input itself if it is stored. */

@@ -38,6 +38,8 @@ export function explainJson(explanation: Explanation) {
       calls: habits.context.points.map(({ timeMs, input, turn }) => ({ time: isoTime(timeMs), input, turn })),
       largest_step: habits.context.largestStep === undefined ? null : stepJson(habits.context.largestStep),
       compactions: habits.context.compactions,
+      compacted: habits.context.compacted.map(({ timeMs, ...sizes }) => ({ time: isoTime(timeMs), ...sizes })),
+      largest_results: habits.context.largestResults.map(resultJson),
     },
     cache_misses: {
       causes: missSums(cacheMisses).map(({ costNanoUsd, unpricedCalls, ...sum }) => ({
@@ -111,6 +113,20 @@ const slowestJson = ({ kind, name, ms, heldMs, turn, startMs }: Explanation["hab
   held_ms: heldMs ?? null,
   turn: turn === 0 ? null : turn,
   start: isoTime(startMs),
+});
+
+const resultJson = ({
+  name,
+  mcpServer,
+  turn,
+  startMs,
+  tokens,
+}: Explanation["habits"]["context"]["largestResults"][number]) => ({
+  name,
+  mcp_server: mcpServer ?? null,
+  turn: turn === 0 ? null : turn,
+  start: isoTime(startMs),
+  tokens,
 });
 
 const missJson = ({ call: { call, turn }, cause, evidence, tokens, costNanoUsd }: CacheMiss) => ({

@@ -43,6 +43,8 @@ export interface MoneySpent {
 export interface PlacedCall extends Call {
   readonly turn: number;
   readonly cause: Cause;
+  /** The tool calls whose results it is the first to read. */
+  readonly results: readonly ToolCall[];
 }
 
 /** Usage by group. Each grouping adds up to the total, except MCP servers, which are a part of it. */
@@ -79,7 +81,7 @@ export function placedCalls(view: SessionView, turns: readonly number[]): readon
       const { call, turn } = placed;
       const thread = threads.get(call.agentId) ?? new PendingTools(toolsOf.get(call.agentId) ?? []);
       threads.set(call.agentId, thread);
-      return { ...placed, cause: thread.causeOf(call, turn) };
+      return { ...placed, ...thread.before(call, turn) };
     });
 }
 
@@ -127,23 +129,32 @@ class PendingTools {
     this.#tools = [...tools].sort((a, b) => a.startMs - b.startMs);
   }
 
-  causeOf({ startMs, endMs, covers }: Call["call"], turn: number): Cause {
+  /** What came before a call. */
+  before(call: Call["call"], turn: number): Pick<PlacedCall, "cause" | "results"> {
     const isFirst = this.#lastTurn !== turn;
     this.#lastTurn = turn;
-    if (covers !== undefined) return { kind: "other" };
+    const results = call.covers === undefined ? this.#read(call) : [];
+    if (isFirst && call.covers === undefined) return { cause: { kind: "prompt" }, results };
+    return { cause: causeOf(results), results };
+  }
+
+  /** Takes the results that a call reads. */
+  #read({ startMs, endMs }: Call["call"]): readonly ToolCall[] {
     const pending = this.#late;
     for (let tool = this.#tools[this.#next]; tool !== undefined; tool = this.#tools[++this.#next]) {
       if (tool.startMs >= startMs && tool.endMs > startMs) break;
       pending.push(tool);
     }
-    const read = pending.filter((tool) => tool.endMs <= endMs);
     this.#late = pending.filter((tool) => tool.endMs > endMs);
-    const [first] = read;
-    if (isFirst) return { kind: "prompt" };
-    if (first === undefined) return { kind: "other" };
-    if (read.some((tool) => tool.name !== first.name)) return { kind: "several" };
-    return { kind: "tool", name: first.name, ...(first.mcpServer !== undefined && { mcpServer: first.mcpServer }) };
+    return pending.filter((tool) => tool.endMs <= endMs);
   }
+}
+
+function causeOf(results: readonly ToolCall[]): Cause {
+  const [first] = results;
+  if (first === undefined) return { kind: "other" };
+  if (results.some((tool) => tool.name !== first.name)) return { kind: "several" };
+  return { kind: "tool", name: first.name, ...(first.mcpServer !== undefined && { mcpServer: first.mcpServer }) };
 }
 
 function shares<T>(calls: readonly PlacedCall[], partOf: (call: PlacedCall) => T): readonly Share<T>[] {

@@ -55,7 +55,7 @@ export function explain(
     view,
     time: timeSpent(view),
     money: moneySpent(view, calls),
-    habits: habitsOf(db, view, calls, settled + open.length),
+    habits: habitsOf(db, view, calls, { compactions: settled + open.length, compactionMs }),
     cacheMisses: cacheMisses(calls, compactionMs, view.facts.provider),
     results: sessionResults(db, view),
     prompts: promptsOfTurns(view, lines),

@@ -75,6 +75,8 @@ function quoted(prompt: string | undefined): string {
 }
 
 const MAX_QUOTED = 60;
+/** Of compactions. */
+const MAX_SIZES = 2;
 
 function turnFindings({ view: { turnList } }: Explanation): readonly Finding[] {
   const ended = turnList.filter(({ open }) => !open);
@@ -129,12 +131,14 @@ function moneyFindings({ money, view, prompts }: Explanation): readonly Finding[
 }
 
 function contextFindings({ habits, view }: Explanation): readonly Finding[] {
-  const { points, largestStep, compactions } = habits.context;
+  const { points, largestStep, compactions, compacted, largestResults } = habits.context;
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined || points.length < 2) return [];
   const peak = maxOf(points.map(({ input }) => input));
   const findings: Finding[] = [];
-  const compacted = compactions === 0 ? "" : `, with ${plural(compactions, "compaction")}`;
+  const sizes = compacted.map(({ before, after }) => `${count(before)} to ${count(after)}`).slice(0, MAX_SIZES);
+  const shrunk = sizes.length === 0 ? "" : ` (${sizes.join(", ")}${compacted.length > sizes.length ? ", …" : ""})`;
+  const shortened = compactions === 0 ? "" : `, with ${plural(compactions, "compaction")}${shrunk}`;
   if (peak >= first.input * 1.5 || compactions > 0) {
     const step =
       largestStep === undefined
@@ -142,7 +146,14 @@ function contextFindings({ habits, view }: Explanation): readonly Finding[] {
         : `; the largest step, ${count(largestStep.tokens)}, came${inTurn(largestStep.turn)} after ${describeCause(largestStep.after)}`;
     findings.push({
       weight: peak === 0 ? 0 : ((peak - first.input) / peak) * 0.5,
-      text: `The context grew from ${count(first.input)} to ${count(peak)} tokens over ${plural(points.length, "call")}${compacted}${step}.`,
+      text: `The context grew from ${count(first.input)} to ${count(peak)} tokens over ${plural(points.length, "call")}${shortened}${step}.`,
+    });
+  }
+  const [largest] = largestResults;
+  if (largest !== undefined && peak > 0 && largest.tokens >= peak * MIN_SHARE) {
+    findings.push({
+      weight: (largest.tokens / peak) * 0.6,
+      text: `A result of ${printable(toolTitle(largest.name, largest.mcpServer))}${inTurn(largest.turn)} added ${count(largest.tokens)} tokens to the context, ${percentOf(largest.tokens / peak)} of its largest size.`,
     });
   }
   const reporting = view.calls.flatMap(({ call: { usage } }) => (usage?.cacheRead === undefined ? [] : [usage]));
