@@ -26,8 +26,8 @@ export const siblings = (): DashboardLinkBuilder =>
     .includeVars(true)
     .keepTime(true);
 
-/** A value in an address; Grafana alone would keep `&` and `#`. @example put("__data.fields.Agent") */
-export const put = (name: string): string => `\${${name}:percentencode}`;
+/** A variable of Grafana, in a text. @example put("__data.fields.Agent") */
+export const put = (name: string): string => `\${${name}}`;
 
 /** From a figure to another dashboard, with the same time range and variables. */
 export const toDashboard = (title: string, name: keyof typeof UID): Link => ({
@@ -55,5 +55,6 @@ export const toSessions = (title: string, variables: Readonly<Record<string, str
 
 const chosen = (variables: Readonly<Record<string, string>>): string =>
   Object.entries(variables)
-    .map(([name, value]) => `&var-${name}=${value}`)
+    // Grafana alone would keep & and #
+    .map(([name, value]) => `&var-${name}=${value.replace(/\}$/, ":percentencode}")}`)
     .join("");

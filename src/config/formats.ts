@@ -4,14 +4,14 @@ import { isLoopback } from "#kit/loopback.ts";
 import { HEADER_NAME, HEADER_VALUE } from "./headers.ts";
 
 /** Says why a text is refused, as the end of a sentence that begins with the setting; `undefined` if it is accepted. */
-export interface Format {
+interface Format {
   (text: string): string | undefined;
   /** Where one regular expression decides: for the JSON Schema. */
   readonly pattern?: RegExp;
 }
 
 /** What texts in settings may contain. Plain code, because loading zod would take every drain longer than reading the settings. */
-export const FORMATS = {
+const FORMATS = {
   endpoint: endpointProblem,
   traceLink: (text) => endpointProblem(text) ?? (text.includes("{trace_id}") ? undefined : "must contain {trace_id}"),
   proxy: (text) =>
@@ -30,7 +30,7 @@ export const FORMATS = {
     'must contain host names without ports, separated by ",": "*." before a name stands for all names below it',
   ),
   headerName: matching(HEADER_NAME, "has an entry whose name HTTP does not allow for a header"),
-  headerValue: matching(HEADER_VALUE, "holds a line break or a control character"),
+  headerValue: matching(HEADER_VALUE, "holds a line break or another character that HTTP does not allow in a header"),
   ruleName: matching(
     /^[a-z0-9][a-z0-9-]{0,39}$/,
     "has an entry whose name is not lower-case letters, digits and dashes",

@@ -153,7 +153,8 @@ function removeProtocol({ values }: Layer, signal: OtlpSignal): void {
 function withServiceName<T extends Layer>(layer: T): T {
   const values = new Map(layer.values);
   const name = values.get("resource.attributes.service.name");
-  if (name !== undefined && !values.has("resource.serviceName")) values.set("resource.serviceName", name);
+  if (name !== undefined && name.value !== "" && !values.has("resource.serviceName"))
+    values.set("resource.serviceName", name);
   values.delete("resource.attributes.service.name");
   return { ...layer, values };
 }

@@ -1,10 +1,10 @@
 import type { CallSums, ModelCall, PricedCall } from "#core/model/model-call.ts";
 import type { NoPrice } from "#core/model/price-list.ts";
-import type { Subagent, ToolCall, Turn } from "#core/model/session.ts";
+import type { Compaction, Subagent, ToolCall, Turn } from "#core/model/session.ts";
 import { TOKEN_KINDS, TOKEN_NAMES } from "#core/model/token-kinds.ts";
 import { defined } from "#kit/objects.ts";
 import type { Database, Row } from "./database.ts";
-import { numbers, textIn } from "./rows.ts";
+import { textIn } from "./rows.ts";
 import { hasOpenEvents, isOpen, type StoredSession, sessionById } from "./sessions.ts";
 
 /** Sessions by latest activity. Without subagents, pruned and excluded sessions. */
@@ -131,12 +131,22 @@ export function settledCalls(db: Database, session: number): readonly StoredMode
     }));
 }
 
-/** Times of a session's compactions: those in its transcript, or for agents without one, those that hooks reported. */
-export function settledCompactions(db: Database, session: number): readonly number[] {
-  const of = (sql: string): readonly number[] => numbers(db, sql, session);
-  const written = of("SELECT time_ms FROM entries WHERE session = ? AND kind = 'compaction' AND settled = 1");
-  if (written.length > 0) return written;
-  return of("SELECT time_ms FROM events WHERE session = ? AND type = 'compaction' AND settled = 1");
+/** A session's settled compactions: those in its transcript, or of an agent without one, those that hooks reported. */
+export function settledCompactions(
+  db: Database,
+  session: number,
+  expectsTranscript: boolean,
+): readonly Pick<Compaction, "timeMs" | "agentId">[] {
+  const of = (sql: string) =>
+    db
+      .prepare(sql)
+      .all(session)
+      .map((row) => defined({ timeMs: Number(row["time_ms"]), agentId: textIn(row, "agent_id") }));
+  const written = of(
+    "SELECT time_ms, body ->> '$.agentId' AS agent_id FROM entries WHERE session = ? AND kind = 'compaction' AND settled = 1",
+  );
+  if (expectsTranscript || written.length > 0) return written;
+  return of("SELECT time_ms, NULL AS agent_id FROM events WHERE session = ? AND type = 'compaction' AND settled = 1");
 }
 
 /** Settled tool calls by start time. */

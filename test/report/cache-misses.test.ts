@@ -32,6 +32,8 @@ interface Told {
   readonly model?: string;
   readonly agentId?: string;
   readonly purpose?: ModelCall["purpose"];
+  readonly isBeside?: true;
+  readonly covers?: ModelCall["covers"];
   readonly cacheMiss?: ModelCall["cacheMiss"];
 }
 
@@ -51,11 +53,12 @@ function callsOf(all: readonly Told[]): readonly PlacedCall[] {
   });
 }
 
-const missesOf = (all: readonly Told[], compactionMs: readonly number[] = []): readonly CacheMiss[] =>
-  cacheMisses(callsOf(all), compactionMs, "anthropic");
+const missesOf = (all: readonly Told[], compactions: Compactions = []): readonly CacheMiss[] =>
+  cacheMisses(callsOf(all), compactions, "anthropic");
+type Compactions = Parameters<typeof cacheMisses>[1];
 
-const found = (all: readonly Told[], compactionMs: readonly number[] = []) =>
-  missesOf(all, compactionMs).map(({ cause, evidence, tokens }) => [cause, evidence, tokens]);
+const found = (all: readonly Told[], compactions: Compactions = []) =>
+  missesOf(all, compactions).map(({ cause, evidence, tokens }) => [cause, evidence, tokens]);
 
 describe("what the provider says", () => {
   const before: Told = { write: 20_000 };
@@ -97,8 +100,10 @@ describe("what the records show", () => {
   test("a compaction between the two calls", () => {
     const [first] = callsOf([before]);
     const at = (first?.call.endMs ?? 0) + 1_000;
-    expect(found([before, { fresh: 0, write: 12_000 }], [at])).toEqual([["compaction", "derived", 12_000]]);
-    expect(found([before, { fresh: 0, write: 12_000 }], [at - 3_600_000])).toEqual([["unknown", "unknown", 12_000]]);
+    const after: Told = { fresh: 0, write: 12_000 };
+    expect(found([before, after], [{ timeMs: at }])).toEqual([["compaction", "derived", 12_000]]);
+    for (const other of [{ timeMs: at - 3_600_000 }, { timeMs: at, agentId: "a" }])
+      expect(found([before, after], [other])).toEqual([["unknown", "unknown", 12_000]]);
   });
 
   test("a pause longer than the longest lifetime that was written", () => {
@@ -116,8 +121,20 @@ describe("what the records show", () => {
     ]);
   });
 
-  test("nothing: requests that are no part of the conversation", () => {
-    expect(found([before, { purpose: "other", fresh: 5_000 }, { read: 30_000 }])).toEqual([]);
+  test("nothing: requests that are no part of the conversation, and separate passes of an answer", () => {
+    for (const aside of [{ purpose: "other" }, { isBeside: true, model: "claude-opus-4-1-20250805" }] as const)
+      expect(found([before, { ...aside, fresh: 50_000 }, { read: 30_000 }])).toEqual([]);
+  });
+
+  test("nothing after a call whose figures are not known", () => {
+    expect(found([before, { covers: "turn", fresh: 5_000 }, lost])).toEqual([]);
+    const sub = { agentId: "a" } as const;
+    expect(
+      found([
+        { ...sub, covers: "turn", fresh: 5_000 },
+        { ...sub, fresh: 9_000 },
+      ]),
+    ).toEqual([]);
   });
 });
 
@@ -150,6 +167,18 @@ describe("what must not be taken for a miss", () => {
       ["unknown", "unknown", 3225],
       ["unknown", "unknown", 6028],
     ]);
+  });
+
+  test("a provider without a cache that reports 0", () => {
+    const never: Told = { fresh: 9_000, withoutWrites: true };
+    expect(found([never, never, never])).toEqual([]);
+    expect(found([{ fresh: 9_000 }, { fresh: 9_500 }])).toEqual([]);
+  });
+
+  test("a provider that reports 0 for all writes: what the call before sent was left", () => {
+    const [first, second] = [{ fresh: 9_000 }, { fresh: 1_000, read: 8_900 }];
+    expect(found([first, second, { fresh: 900, read: 9_800 }])).toEqual([]);
+    expect(found([first, second, { fresh: 10_700 }])).toEqual([["unknown", "unknown", 9_900]]);
   });
 
   test("a provider that reports no cache", () => {

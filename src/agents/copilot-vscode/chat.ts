@@ -123,6 +123,7 @@ function summariesOf(request: Fields, id: string, timeMs: number): readonly Tran
       endMs: timeMs,
       usage: counts,
       complete: true,
+      purpose: "compaction",
     });
     return [{ kind: "compaction", key: `compaction:${id}:${at}`, timeMs, promptKey: id }, call];
   });

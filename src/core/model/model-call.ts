@@ -27,6 +27,8 @@ export interface ModelCall {
   readonly covers?: "turn" | "session" | "removed" | "unknown";
   /** How many calls such usage is of. Absent: not reported. */
   readonly coveredCalls?: number;
+  /** A separate pass of an answer, whose usage excludes it. */
+  readonly isBeside?: true;
   /** Set for a request that is no part of the conversation. */
   readonly purpose?: "compaction" | "memory" | "other";
   /** Service tier, which decides the price, if it is not the standard one, e.g. `priority`. */

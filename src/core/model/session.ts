@@ -163,6 +163,8 @@ export interface Compaction {
   readonly key: string;
   readonly timeMs: number;
   readonly trigger?: string;
+  /** The subagent whose context it was. */
+  readonly agentId?: string;
 }
 
 /** Sums reported by the agent itself; separate from everything else. */

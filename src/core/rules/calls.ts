@@ -23,6 +23,10 @@ export function callCountOf({ modelCalls, settled }: Run): number | undefined {
   return counts.reduce<number>((sum, count = 0) => sum + count, settled?.sums.modelCalls ?? 0);
 }
 
+/** Whether a call is not one of the conversation: a request that the agent makes for itself, or a separate pass of an answer. */
+export const isAside = ({ purpose, isBeside }: Pick<ModelCall, "purpose" | "isBeside">): boolean =>
+  purpose !== undefined || isBeside === true;
+
 /** Whether it has the tokens of one call. Sums over several calls are used only where single calls are unknown. */
 export const isSingleCall = (entry: TranscriptEntry): boolean =>
   entry.kind === "model_call" && entry.covers === undefined && entry.usage !== undefined;

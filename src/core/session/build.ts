@@ -214,7 +214,9 @@ function endedSilently(segment: Segment, turns: readonly Turn[], { context }: Se
 function compactionsOf({ events, entries, expectsTranscript }: SessionInput): readonly Compaction[] {
   const written = entries.filter((e) => e.kind === "compaction");
   if (expectsTranscript || written.length > 0)
-    return written.map((e) => defined<Compaction>({ key: e.key, timeMs: e.timeMs, trigger: e.trigger }));
+    return written.map((e) =>
+      defined<Compaction>({ key: e.key, timeMs: e.timeMs, trigger: e.trigger, agentId: e.agentId }),
+    );
   return events
     .filter((e) => e.type === "compaction")
     .map((e) => defined<Compaction>({ key: e.id, timeMs: timeMsOf(e), trigger: extrasOf(e).trigger }));

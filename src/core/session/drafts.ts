@@ -145,6 +145,7 @@ function toModelCall(entry: EntryOf<"model_call">): ModelCall {
     asksForTools: entry.asksForTools,
     covers: entry.covers,
     coveredCalls: entry.coveredCalls,
+    isBeside: entry.besideResponseId === undefined ? undefined : true,
     purpose: entry.purpose,
     tier: entry.tier,
     webSearches: entry.webSearches,

@@ -3,7 +3,7 @@ import type { Compaction, Segment, SessionFacts, Subagent, ToolCall, Turn } from
 import type { Attributes, AttributeValue, Counted, Increment, MetricShape } from "../model/telemetry.ts";
 import { TOKEN_NAMES, type TokenKind } from "../model/token-kinds.ts";
 import { reportedMiss } from "../rules/cache-miss.ts";
-import { callCountOf, callsIn } from "../rules/calls.ts";
+import { callCountOf, callsIn, isAside } from "../rules/calls.ts";
 import { isContinuation } from "../rules/segments.ts";
 import { callPrice, costSource } from "./cost.ts";
 import { providerOf } from "./provider.ts";
@@ -187,8 +187,7 @@ function perCall(call: ModelCall, facts: SessionFacts, conventional: Named): rea
 
 /** The size of the context, and what of it the provider could not read from its cache. */
 function contextCounts(call: ModelCall, facts: SessionFacts, ours: Named): readonly Increment[] {
-  const { usage, covers, purpose } = call;
-  const input = covers === undefined && purpose === undefined ? usage?.input : undefined;
+  const input = call.covers === undefined && !isAside(call) ? call.usage?.input : undefined;
   const miss = reportedMiss(call);
   return [
     ...(input === undefined ? [] : [step(SHAPES.contextTokens, input, facts, ours)]),

@@ -1,6 +1,8 @@
 import type { ModelCall } from "#core/model/model-call.ts";
+import type { Compaction } from "#core/model/session.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
 import { type MissReason, reportedMiss } from "#core/rules/cache-miss.ts";
+import { isAside } from "#core/rules/calls.ts";
 import { callPrice } from "#core/telemetry/cost.ts";
 import type { PlacedCall } from "./explain-money.ts";
 
@@ -29,28 +31,21 @@ export interface CacheMiss {
  * - more time than the longest lifetime that was written to the cache;
  * - nothing: unknown.
  *
- * The first call of a subagent has a prompt of its own.
+ * The first call of a subagent has a prompt of its own. After a call whose figures are not known, nothing can be compared.
  *
  * @param calls by time
- * @param compactionMs times of the compactions
  */
 export function cacheMisses(
   calls: readonly PlacedCall[],
-  compactionMs: readonly number[],
+  compactions: readonly Pick<Compaction, "timeMs" | "agentId">[],
   provider: string | undefined,
 ): readonly CacheMiss[] {
   const threads = new Map<string | undefined, Thread>();
   const misses: CacheMiss[] = [];
   for (const placed of calls) {
     const { call } = placed;
-    const known = knownUsage(call);
-    const thread = threads.get(call.agentId) ?? new Thread(call.agentId !== undefined);
-    threads.set(call.agentId, thread);
-    const reported = reportedMiss(call);
-    const derived = known && thread.missOf(call, known, compactionMs);
-    const found: Pick<CacheMiss, "cause" | "evidence" | "tokens"> | undefined =
-      reported === undefined ? derived : { cause: reported.reason, evidence: "reported", tokens: reported.tokens };
-    if (known !== undefined) thread.add(call, known);
+    const found = reportedAs(call) ?? derivedIn(threads, call, compactions);
+    if (!isAside(call)) threadOf(threads, call).add(call);
     if (found === undefined) continue;
     const costNanoUsd = extraCost(call, found.tokens, provider);
     misses.push({ call: placed, ...found, ...(costNanoUsd !== undefined && { costNanoUsd }) });
@@ -85,65 +80,105 @@ export function missSums(misses: readonly CacheMiss[]): readonly MissSum[] {
 
 // --- internal ---
 
-/** Providers cache no shorter prompts; a smaller difference is the end of a prompt, which is another one each time. */
+type Found = Pick<CacheMiss, "cause" | "evidence" | "tokens">;
+type Threads = Map<string | undefined, Thread>;
+type Compactions = Parameters<typeof cacheMisses>[1];
+
+/** A smaller difference is the end of a prompt, which is another one each time. Most providers cache no shorter prompts. */
 const MIN_TOKENS = 1024;
 /** A call that reads this share of what the one before it has read has lost nothing: what is cached ends at blocks. */
 const KEPT_SHARE = 0.95;
-/** A call that reads at least as much as the one before it has lost something only if it is most of the prompt: the end of a prompt is
- * written to the cache and is often not part of the next one. */
-const LOST_SHARE = 0.5;
+/**
+ * A call that reads as much as the one before it has lost something only if it reads less than this share of what was left: the end of
+ * a prompt is written to the cache and is often not part of the next one.
+ */
+const LEFT_SHARE = 0.5;
 
 const LIFETIMES = [
   ["cacheWrite1h", 3_600_000],
   ["cacheWrite5m", 300_000],
 ] as const satisfies readonly (readonly [keyof TokenUsage, number])[];
 
+function reportedAs(call: ModelCall): Found | undefined {
+  const miss = reportedMiss(call);
+  return miss && { cause: miss.reason, evidence: "reported", tokens: miss.tokens };
+}
+
+function derivedIn(threads: Threads, call: ModelCall, compactions: Compactions): Found | undefined {
+  if (isAside(call)) return undefined;
+  const own = compactions.filter(({ agentId }) => agentId === call.agentId);
+  return threadOf(threads, call).missOf(call, own);
+}
+
+function threadOf(threads: Threads, { agentId }: ModelCall): Thread {
+  const thread = threads.get(agentId) ?? new Thread(agentId !== undefined);
+  threads.set(agentId, thread);
+  return thread;
+}
+
 type KnownUsage = TokenUsage & { readonly input: number; readonly cacheRead: number };
 
-/** Usage of a call of the conversation with the figures that are compared. */
-function knownUsage({ usage, covers, purpose }: ModelCall): KnownUsage | undefined {
-  if (covers !== undefined || purpose !== undefined) return undefined;
+/** The usage of one call with the figures that are compared. */
+function knownUsage({ usage, covers }: ModelCall): KnownUsage | undefined {
   const { input, cacheRead } = usage ?? {};
-  return input === undefined || cacheRead === undefined ? undefined : { ...usage, input, cacheRead };
+  return covers !== undefined || input === undefined || cacheRead === undefined
+    ? undefined
+    : { ...usage, input, cacheRead };
 }
 
 /** The calls of the main conversation, or of one subagent. */
 class Thread {
   readonly #isSubagent: boolean;
+  #isEmpty = true;
+  /** Absent: its figures are not known. */
   #last: { readonly call: ModelCall; readonly usage: KnownUsage } | undefined;
   /** The longest lifetime of anything that was written to the cache; 0: not reported. */
   #lifetimeMs = 0;
+  #hasRead = false;
+  /** Some providers report 0 for all writes. */
+  #hasWritten = false;
 
   constructor(isSubagent: boolean) {
     this.#isSubagent = isSubagent;
   }
 
-  add(call: ModelCall, usage: KnownUsage): void {
-    this.#last = { call, usage };
+  add(call: ModelCall): void {
+    const usage = knownUsage(call);
+    this.#isEmpty = false;
+    this.#last = usage && { call, usage };
+    if (usage === undefined) return;
+    this.#hasRead ||= usage.cacheRead > 0;
+    this.#hasWritten ||= (usage.cacheWrite ?? 0) > 0;
     for (const [kind, ms] of LIFETIMES) if ((usage[kind] ?? 0) > 0) this.#lifetimeMs = Math.max(this.#lifetimeMs, ms);
   }
 
-  missOf(
-    call: ModelCall,
-    usage: KnownUsage,
-    compactionMs: readonly number[],
-  ): Pick<CacheMiss, "cause" | "evidence" | "tokens"> | undefined {
-    const unread = usage.input - usage.cacheRead;
-    if (this.#last === undefined) {
-      const isOwn = this.#isSubagent && unread > 0;
-      return isOwn ? { cause: "subagent", evidence: "derived", tokens: unread } : undefined;
+  /** @param compactions of this thread */
+  missOf(call: ModelCall, compactions: Compactions): Found | undefined {
+    const usage = knownUsage(call);
+    if (usage === undefined) return undefined;
+    if (this.#isEmpty) {
+      const tokens = usage.input - usage.cacheRead;
+      return this.#isSubagent && tokens > 0 ? { cause: "subagent", evidence: "derived", tokens } : undefined;
     }
+    const left = this.#left();
+    if (this.#last === undefined || left === undefined) return undefined;
     const { call: before, usage: previous } = this.#last;
-    const left = previous.cacheWrite === undefined ? previous.input : previous.cacheRead + previous.cacheWrite;
-    const tokens = Math.min(Math.min(left, usage.input) - usage.cacheRead, unread);
-    const hasLost = usage.cacheRead < previous.cacheRead * KEPT_SHARE || tokens >= left * LOST_SHARE;
+    const tokens = Math.min(left, usage.input) - usage.cacheRead;
+    const hasLost = usage.cacheRead < previous.cacheRead * KEPT_SHARE || usage.cacheRead < left * LEFT_SHARE;
     if (tokens < MIN_TOKENS || !hasLost) return undefined;
-    const derived = (cause: MissCause) => ({ cause, evidence: "derived" as const, tokens });
+    const derived = (cause: MissCause): Found => ({ cause, evidence: "derived", tokens });
     if (before.model !== call.model && before.model !== undefined && call.model !== undefined)
       return derived("model_changed");
-    if (compactionMs.some((ms) => ms >= before.startMs && ms <= call.endMs)) return derived("compaction");
+    if (compactions.some(({ timeMs }) => timeMs > before.endMs && timeMs <= call.endMs)) return derived("compaction");
     if (this.#lifetimeMs > 0 && call.startMs - before.endMs > this.#lifetimeMs) return derived("expired");
     return { cause: "unknown", evidence: "unknown", tokens };
+  }
+
+  /** What the call before left in the cache. `undefined` if no call of the thread has used a cache: then there may be none. */
+  #left(): number | undefined {
+    const { cacheRead, cacheWrite = 0, input } = this.#last?.usage ?? { cacheRead: 0, input: 0 };
+    if (this.#hasWritten) return cacheRead + cacheWrite;
+    return this.#hasRead ? input : undefined;
   }
 }
 

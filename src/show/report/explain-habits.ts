@@ -1,4 +1,5 @@
-import type { ToolCall } from "#core/model/session.ts";
+import type { Compaction, ToolCall } from "#core/model/session.ts";
+import { isAside } from "#core/rules/calls.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { grouped } from "#kit/objects.ts";
 import type { Database } from "#store/database.ts";
@@ -71,17 +72,23 @@ export interface Habits {
   readonly slowest: readonly SlowCall[];
 }
 
+/** How many compactions a session had, and those of which the time is known. */
+export interface Compactions {
+  readonly count: number;
+  readonly all: readonly Pick<Compaction, "timeMs" | "agentId">[];
+}
+
 /** Context growth, repeated calls, retried edits, failures and slow calls of a session. */
 export function habitsOf(
   db: Database,
   view: SessionView,
   calls: readonly PlacedCall[],
-  { compactions, compactionMs }: { readonly compactions: number; readonly compactionMs: readonly number[] },
+  compactions: Compactions,
 ): Habits {
   const tools = view.toolCalls.map(({ tool }) => tool);
   const inputs = inputsOf(db, view);
   return {
-    context: contextGrowth(calls, compactions, compactionMs),
+    context: contextGrowth(calls, compactions),
     repeats: repeatsOf(tools, inputs),
     comparableCalls: tools.filter((tool) => inputs.has(tool.callId)).length,
     retriedEdits: retriedEdits(tools),
@@ -95,28 +102,29 @@ export function habitsOf(
 const MAX_SLOWEST = 5;
 const MAX_RESULTS = 5;
 
-function contextGrowth(
-  calls: readonly PlacedCall[],
-  compactions: number,
-  compactionMs: readonly number[],
-): ContextGrowth {
-  const points = calls.flatMap(({ call, turn, cause, results }) =>
-    call.agentId === undefined && call.covers === undefined && !call.purpose && call.usage?.input !== undefined
-      ? [{ timeMs: call.endMs, input: call.usage.input, output: call.usage.output, turn, cause, results }]
-      : [],
-  );
+function contextGrowth(calls: readonly PlacedCall[], { count, all }: Compactions): ContextGrowth {
+  const main = all.filter(({ agentId }) => agentId === undefined);
+  const points: (ContextGrowth["points"][number] & { readonly output: number | undefined })[] = [];
   let largestStep: ContextGrowth["largestStep"];
   const compacted: ContextGrowth["compacted"][number][] = [];
   const sizes: ToolResultSize[] = [];
-  for (const [i, { timeMs, input, turn, cause, results }] of points.entries()) {
-    const before = points[i - 1];
-    if (before === undefined) continue;
-    const tokens = input - before.input;
+  /** Absent after a call whose size is not known. */
+  let before: (typeof points)[number] | undefined;
+  for (const { call, turn, cause, results } of calls) {
+    if (call.agentId !== undefined || isAside(call)) continue;
+    const previous = before;
+    before = undefined;
+    const { input, output } = call.usage ?? {};
+    if (call.covers !== undefined || input === undefined) continue;
+    before = { timeMs: call.endMs, input, output, turn };
+    points.push(before);
+    if (previous === undefined) continue;
+    const tokens = input - previous.input;
     if (tokens > (largestStep?.tokens ?? 0)) largestStep = { tokens, turn, after: cause };
-    const between = compactionMs.filter((ms) => ms >= before.timeMs && ms <= timeMs);
-    if (between[0] !== undefined) compacted.push({ timeMs: between[0], before: before.input, after: input });
+    const between = main.find(({ timeMs }) => timeMs > previous.timeMs && timeMs <= call.endMs);
+    if (between !== undefined) compacted.push({ timeMs: between.timeMs, before: previous.input, after: input });
     const [result, another] = results;
-    const added = tokens - (before.output ?? Number.NaN);
+    const added = tokens - (previous.output ?? Number.NaN);
     // A prompt, or another result, would be counted with it
     if (result === undefined || another !== undefined || cause.kind !== "tool" || !(added > 0)) continue;
     const { name, mcpServer, startMs, endMs } = result;
@@ -126,7 +134,7 @@ function contextGrowth(
   return {
     points,
     ...(largestStep !== undefined && { largestStep }),
-    compactions,
+    compactions: count,
     compacted,
     largestResults: sizes.sort((a, b) => b.tokens - a.tokens).slice(0, MAX_RESULTS),
   };

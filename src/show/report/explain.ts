@@ -5,7 +5,7 @@ import { changesAround, commitsAround, storedChanges } from "#store/changes.ts";
 import type { Database } from "#store/database.ts";
 import { settledCompactions } from "#store/queries.ts";
 import { segmentsOf } from "#store/segments.ts";
-import type { SessionSource } from "#store/sessions/read-session.ts";
+import { expectsTranscript, type SessionSource } from "#store/sessions/read-session.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import { Attribution, identityOf, nameOfChange, ownCommits } from "./attribution.ts";
 import { type CacheMiss, cacheMisses } from "./cache-misses.ts";
@@ -47,16 +47,14 @@ export function explain(
   const segments = view.isPacked ? [] : segmentsOf(db, view.stored.id);
   const settled = segments.reduce((sum, { totals }) => sum + (JSON.parse(totals) as Totals).compactions, 0);
   const open = unsettledSession({ db, agents }, view.stored).compactions;
-  const compactionMs = [
-    ...(view.isPacked ? [] : settledCompactions(db, view.stored.id)),
-    ...open.map(({ timeMs }) => timeMs),
-  ];
+  const expects = expectsTranscript({ db, agents }, view.stored);
+  const compacted = [...(view.isPacked ? [] : settledCompactions(db, view.stored.id, expects)), ...open];
   return {
     view,
     time: timeSpent(view),
     money: moneySpent(view, calls),
-    habits: habitsOf(db, view, calls, { compactions: settled + open.length, compactionMs }),
-    cacheMisses: cacheMisses(calls, compactionMs, view.facts.provider),
+    habits: habitsOf(db, view, calls, { count: settled + open.length, all: compacted }),
+    cacheMisses: cacheMisses(calls, compacted, view.facts.provider),
     results: sessionResults(db, view),
     prompts: promptsOfTurns(view, lines),
   };

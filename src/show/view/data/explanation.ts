@@ -29,13 +29,15 @@ export function toExplanation(db: Database, view: SessionView, { agents }: Deps)
     slowestTool: slowestTool(view),
     /** Size of the main conversation's context, by time. */
     context: thinned(habits.context.points).map(({ timeMs, input }) => ({ timeMs, tokens: input })),
-    /** Calls that did not read the beginning of their prompt from the cache, those that cost the most first. */
+    /** Calls that did not read the beginning of their prompt from the cache, without subagents' first ones; the most expensive first. */
     cacheMisses: explanation.cacheMisses
+      .filter(({ cause }) => cause !== "subagent")
       .toSorted((a, b) => (b.costNanoUsd ?? 0) - (a.costNanoUsd ?? 0) || b.tokens - a.tokens)
       .slice(0, MAX_MISSES)
       .map(({ call: { call, turn }, cause, evidence, tokens, costNanoUsd }) => ({
         startMs: call.startMs,
         ms: call.endMs - call.startMs,
+        isSubagent: call.agentId !== undefined,
         turn,
         cause: missTitle(cause),
         evidence: EVIDENCE[evidence],
@@ -69,7 +71,7 @@ function thinned(points: Explanation["habits"]["context"]["points"]): typeof poi
   const largest = Array.from({ length: Math.ceil(points.length / stretch) }, (_, i) =>
     points.slice(i * stretch, (i + 1) * stretch).reduce((most, point) => (point.input > most.input ? point : most)),
   );
-  return [...points.slice(0, 1), ...largest.slice(1), ...points.slice(-1)];
+  return [...points.slice(0, 1), ...largest, ...points.slice(-1)];
 }
 
 /** Names of tools may be the user's own, and the page does not show them here. */

@@ -41,7 +41,7 @@ export function CacheMisses({
           );
         })}
       </ol>
-      {of.length > MAX_SHOWN ? <p class="muted">and {of.length - MAX_SHOWN} more, which cost less</p> : null}
+      {of.length > MAX_SHOWN ? <p class="muted">and more</p> : null}
     </section>
   );
 }

@@ -47,7 +47,7 @@ export function Notable({ explanation, row, spans, files, isWhole, onSelect, onF
       </Fact>
     ),
     miss === undefined ? null : (
-      <Fact name="Largest cache miss" onClick={goTo(spanAt(spans, "model_call", miss))}>
+      <Fact name="Most expensive cache miss" onClick={goTo(spanAt(spans, "model_call", miss))}>
         {missText(miss)}
       </Fact>
     ),

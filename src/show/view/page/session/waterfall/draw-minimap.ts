@@ -58,8 +58,9 @@ export function drawMinimap(
   for (const miss of explanation.cacheMisses) {
     const ms = miss.startMs + miss.ms - spans.baseMs;
     const at = points.find((point) => point.ms >= ms - 1);
+    if (miss.isSubagent || at === undefined) continue;
     context.beginPath();
-    context.arc(xOf(ms), at === undefined ? base - 4 : yOf(at.tokens), RING_PX, 0, 2 * Math.PI);
+    context.arc(xOf(ms), yOf(at.tokens), RING_PX, 0, 2 * Math.PI);
     context.fill();
     context.stroke();
   }
