@@ -1,28 +1,29 @@
 import type { ModelCall } from "../model/model-call.ts";
 
-/** What Anthropic's API reports as the first difference between a request and the one before. */
-const MISS_REASONS = ["tools_changed", "system_changed", "model_changed", "messages_changed"] as const;
+/** What Anthropic's API says when it compares a request with the one before. The last two say that it could not compare. */
+const MISS_REASONS = [
+  "tools_changed",
+  "system_changed",
+  "model_changed",
+  "messages_changed",
+  "previous_message_not_found",
+  "unavailable",
+] as const;
 /** `other`: one of a later version. Few enough values for a label. */
 export type MissReason = (typeof MISS_REASONS)[number] | "other";
 
-/** It could not compare. */
-const NO_REASONS: ReadonlySet<string> = new Set(["previous_message_not_found", "unavailable"]);
-
 /**
- * The reason that the provider gave for a cache miss, and the tokens that it says followed the difference: never more than the
- * call did not read from the cache.
+ * The reason that the provider gave for a cache miss, and its estimate of the tokens that followed the difference.
  *
- * @returns `undefined` if it gave no reason, or no number of tokens, if it could not compare, and if everything was
- *   read from the cache nevertheless: the comparison is of requests, and does not say what the cache did
+ * @returns `undefined` if it gave no reason or no number of tokens, and if the call read everything from the cache nevertheless:
+ *   the comparison is of requests, and does not say what the cache did
  */
 export function reportedMiss({
   cacheMiss,
   usage,
 }: Pick<ModelCall, "cacheMiss" | "usage">): { readonly reason: MissReason; readonly tokens: number } | undefined {
-  if (cacheMiss?.tokens === undefined || NO_REASONS.has(cacheMiss.reason)) return undefined;
-  const { reason } = cacheMiss;
-  const unread = usage?.input === undefined ? cacheMiss.tokens : usage.input - (usage.cacheRead ?? 0);
-  const tokens = Math.min(cacheMiss.tokens, unread);
-  if (tokens <= 0) return undefined;
+  const { reason, tokens = 0 } = cacheMiss ?? {};
+  const hasReadAll = usage?.input !== undefined && usage.input === usage.cacheRead;
+  if (reason === undefined || tokens === 0 || hasReadAll) return undefined;
   return { reason: MISS_REASONS.find((known) => known === reason) ?? "other", tokens };
 }

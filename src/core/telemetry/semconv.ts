@@ -79,7 +79,7 @@ export const OPENHOOK_CACHE_WRITE_5M = "openhook.usage.cache_write_5m_tokens";
 export const OPENHOOK_CACHE_WRITE_1H = "openhook.usage.cache_write_1h_tokens";
 /** Why the provider could not read the beginning of a prompt from its cache: see rules/cache-miss.ts. */
 export const OPENHOOK_CACHE_MISS_CAUSE = "openhook.cache.miss.cause";
-/** The provider's estimate, at most what the call did not read from a cache. */
+/** The provider's estimate of what followed the first difference. */
 export const OPENHOOK_CACHE_MISS_TOKENS = "openhook.cache.miss.tokens";
 /** Of a model call that is no part of the conversation: `compaction`, `memory` or `other`. */
 export const OPENHOOK_CALL_PURPOSE = "openhook.model_call.purpose";

@@ -12,7 +12,7 @@ export type MissCause = MissReason | "compaction" | "expired" | "subagent" | "un
 /** How the cause is known: said by the provider, or derived from the agent's records. */
 export type Evidence = "reported" | "derived" | "unknown";
 
-/** Tokens of one call that were paid for although the provider had, or could have had, them in its cache. */
+/** Tokens of one call that the provider did not read from its cache: its own estimate, or what the call before had left there. */
 export interface CacheMiss {
   readonly call: PlacedCall;
   readonly cause: MissCause;
@@ -187,13 +187,15 @@ function extraCost(call: ModelCall, tokens: number, provider: string | undefined
   const { usage } = call;
   if (usage?.input === undefined) return undefined;
   const { cacheRead = 0, cacheWrite } = usage;
-  const written = Math.min(tokens, cacheWrite ?? 0);
+  // The provider's estimate can be larger than what was not read
+  const missed = Math.min(tokens, usage.input - cacheRead);
+  const written = Math.min(missed, cacheWrite ?? 0);
   const share = cacheWrite === undefined || cacheWrite === 0 ? 1 : (cacheWrite - written) / cacheWrite;
   const less = (kind: "cacheWrite" | "cacheWrite5m" | "cacheWrite1h") =>
     usage[kind] === undefined ? {} : { [kind]: Math.round(usage[kind] * share) };
   const read = {
     ...usage,
-    cacheRead: cacheRead + tokens,
+    cacheRead: cacheRead + missed,
     ...less("cacheWrite"),
     ...less("cacheWrite5m"),
     ...less("cacheWrite1h"),
