@@ -19,8 +19,8 @@ const LOOKS = [
   { look: "390", colorScheme: "light", ...phone },
   { look: "390-dark", colorScheme: "dark", ...phone },
   { look: "768", colorScheme: "light", viewport: { width: 768, height: 1024 } },
-  { look: "1280", colorScheme: "light", viewport: { width: 1280, height: 800 } },
-  { look: "1280-dark", colorScheme: "dark", viewport: { width: 1280, height: 800 } },
+  { look: "1440", colorScheme: "light", viewport: { width: 1440, height: 900 } },
+  { look: "1440-dark", colorScheme: "dark", viewport: { width: 1440, height: 900 } },
   { look: "2560", colorScheme: "light", viewport: { width: 2560, height: 1300 } },
   // A browser window of 1280 x 800 at 200 %
   { look: "200-percent", colorScheme: "dark", viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
