@@ -33,7 +33,7 @@ test("a preview begins with a summary", async () => {
       (await summary({ ...endpoint, OPENHOOK_OTEL_CAPTURE: "redacted" })).replaceAll(/\d{4,5}|\d{1,3},\d{3}/g, "N"),
     ).toBe(
       [
-        "The next drain would send 11 spans of 1 session and 92 metric points",
+        "The next drain would send 11 spans of 1 session and 96 metric points",
         "spans         1 session, 1 turn, 5 model calls, 3 tool calls, 1 subagent",
         "traces        1 request, N bytes of JSON, to http://collector.test:N/v1/traces",
         "metrics       1 request, N bytes of JSON, to http://collector.test:N/v1/metrics",
