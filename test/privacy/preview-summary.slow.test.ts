@@ -48,7 +48,7 @@ test("a preview begins with a summary", async () => {
       ].join("\n"),
     );
     const off = await summary({ ...endpoint, OPENHOOK_OTEL_OTLP_TRACES_ENABLED: "false" });
-    expect(off).toContain("The next drain would send 92 metric points, but not 11 spans of 1 session\n");
+    expect(off).toContain("The next drain would send 96 metric points, but not 11 spans of 1 session\n");
     expect(off).toContain("traces        not sent: export is switched off (otlp.traces.enabled)\n");
     expect(off).toContain("content       none\n");
     expect(await summary({ ...endpoint, OPENHOOK_OTEL_CAPTURE: "none" })).toMatch(/\ncontent {7}none\nnames {9}none\n/);
