@@ -161,7 +161,7 @@ describe("exact results for recordings", () => {
         .map(({ call }) => call)
         .filter(({ agentId, purpose }) => (agentId ?? purpose) === undefined);
       return habits.context.largestResults.map((result) => {
-        const after = main.findIndex(({ endMs }) => endMs > result.startMs + result.ms);
+        const after = main.findIndex(({ endMs }) => endMs > result.startMs);
         const [usage, previous] = [main[after]?.usage, main[after - 1]?.usage];
         return [result.tokens, (usage?.input ?? 0) - (previous?.input ?? 0) - (previous?.output ?? 0)];
       });

@@ -155,10 +155,10 @@ function toolUses(context: LineContext, message: Line, { scope }: AnswerIds): vo
 
 /** Present since 2.1.332; `null` while the server still compares, and if it found no difference. */
 function cacheMissOf(message: Line): EntryOf<"model_call">["cacheMiss"] {
-  const said = asObject(asObject(message["diagnostics"])?.["cache_miss_reason"]);
-  const reason = asString(said?.["type"]);
+  const diagnosis = asObject(asObject(message["diagnostics"])?.["cache_miss_reason"]);
+  const reason = asString(diagnosis?.["type"]);
   if (reason === undefined || !REASON.test(reason)) return undefined;
-  const tokens = asCount(said?.["cache_missed_input_tokens"]);
+  const tokens = asCount(diagnosis?.["cache_missed_input_tokens"]);
   return { reason, ...(tokens !== undefined && { tokens }) };
 }
 

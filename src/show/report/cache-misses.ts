@@ -86,7 +86,7 @@ type Compactions = Parameters<typeof cacheMisses>[1];
 
 /** A smaller difference is the end of a prompt, which is another one each time. Most providers cache no shorter prompts. */
 const MIN_TOKENS = 1024;
-/** A call that reads this share of what the one before it has read has lost nothing: what is cached ends at blocks. */
+/** A call that reads this share of what the one before it has read has lost nothing: caches end at the boundary of a block. */
 const KEPT_SHARE = 0.95;
 /**
  * A call that reads as much as the one before it has lost something only if it reads less than this share of what was left: the end of

@@ -23,7 +23,6 @@ interface ToolResultSize {
   readonly mcpServer?: string;
   readonly turn: number;
   readonly startMs: number;
-  readonly ms: number;
   /** By how much the input of the call that read it is larger than input and output of the call before. */
   readonly tokens: number;
 }
@@ -127,8 +126,8 @@ function contextGrowth(calls: readonly PlacedCall[], { count, all }: Compactions
     const added = tokens - (previous.output ?? Number.NaN);
     // A prompt, or another result, would be counted with it
     if (result === undefined || another !== undefined || cause.kind !== "tool" || !(added > 0)) continue;
-    const { name, mcpServer, startMs, endMs } = result;
-    const size = { name, turn, startMs, ms: endMs - startMs, tokens: added };
+    const { name, mcpServer, startMs } = result;
+    const size = { name, turn, startMs, tokens: added };
     sizes.push({ ...size, ...(mcpServer !== undefined && { mcpServer }) });
   }
   return {
