@@ -3,6 +3,7 @@ import { addAgentCommands } from "#commands/definitions/agents.ts";
 import { addCollectCommands } from "#commands/definitions/collect.ts";
 import { addCompletionCommands } from "#commands/definitions/completion.ts";
 import { addDataCommands } from "#commands/definitions/data.ts";
+import { addInsightCommands } from "#commands/definitions/insights.ts";
 import { addResultCommands } from "#commands/definitions/results.ts";
 import { addOverview, addSessionCommands } from "#commands/definitions/sessions.ts";
 import { addToolCommands } from "#commands/definitions/tools.ts";
@@ -16,6 +17,7 @@ runProgram(dirname(__dirname), [
   ...(process.argv.length < 3 ? [addOverview] : []),
   addAgentCommands,
   addSessionCommands,
+  addInsightCommands,
   addResultCommands,
   addCollectCommands,
   addDataCommands,

@@ -290,6 +290,7 @@ describe("synthetic sessions", () => {
       calls: settled,
       toolCalls: tools.map((one) => ({ segment: 0, tool: one, open: false })),
       subagentList: subagents,
+      openCompactions: [],
       openSpans: [],
       isPacked: false,
     };

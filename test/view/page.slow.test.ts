@@ -540,6 +540,7 @@ describe("the page in Chromium", () => {
         "changes?range=all&by=commit",
         "usage?range=all",
         "tools?range=all",
+        "insights?range=all",
         "sessions?text=zzz",
       ];
       for (const view of views) {
@@ -600,7 +601,7 @@ describe("the page in Chromium", () => {
         own.stdout.once("data", (data: Buffer) => done(data.toString().trim())),
       );
       await page.goto(await address);
-      for (const view of ["Home", "Sessions", "Changes", "Usage", "Tools"]) {
+      for (const view of ["Home", "Sessions", "Changes", "Usage", "Tools", "Insights"]) {
         await page.getByRole("link", { name: view, exact: true }).click();
         await page.getByRole("heading", { name: view, level: 1 }).waitFor();
         const advice = page.locator(".placeholder code", { hasText: /^node dist\/openhook-otel\.cjs start$/ });

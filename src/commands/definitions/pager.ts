@@ -12,4 +12,4 @@ export function addPagerOption(program: Command): void {
 
 // --- internal ---
 
-const LONG = ["sessions", "show", "report", "explain", "outcomes", "preview", "config show"];
+const LONG = ["sessions", "show", "report", "explain", "insights", "outcomes", "preview", "config show"];

@@ -3,7 +3,7 @@ import type { Compaction } from "#core/model/session.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
 import { type MissReason, reportedMiss } from "#core/rules/cache-miss.ts";
 import { isAside } from "#core/rules/calls.ts";
-import { callPrice } from "#core/telemetry/cost.ts";
+import { costBeyond } from "./call-totals.ts";
 import type { PlacedCall } from "./explain-money.ts";
 
 /** Why a call could not read the beginning of its prompt from the cache. */
@@ -200,7 +200,5 @@ function extraCost(call: ModelCall, tokens: number, provider: string | undefined
     ...less("cacheWrite5m"),
     ...less("cacheWrite1h"),
   };
-  const [paid, best] = [callPrice(call, provider), callPrice({ ...call, usage: read }, provider)];
-  if (paid.costNanoUsd === undefined || best.costNanoUsd === undefined) return undefined;
-  return Math.max(0, paid.costNanoUsd - best.costNanoUsd);
+  return costBeyond(call, { ...call, usage: read }, provider);
 }

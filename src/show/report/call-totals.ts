@@ -1,4 +1,4 @@
-import type { CallSums } from "#core/model/model-call.ts";
+import type { CallSums, ModelCall } from "#core/model/model-call.ts";
 import type { Session, SessionFacts } from "#core/model/session.ts";
 import { TOKEN_KINDS, TOKEN_NAMES, type TokenKind, type TokenName } from "#core/model/token-kinds.ts";
 import { callPrice } from "#core/telemetry/cost.ts";
@@ -38,9 +38,31 @@ export function lowerBounds(sums: CallSums, isUsageUnknown: boolean) {
   };
 }
 
+/** A call that is not settled, with the turn that it belongs to. */
+export interface OpenCall extends StoredModelCall {
+  /** Key of the turn. Absent: it belongs to none. */
+  readonly turnKey?: string;
+}
+
 /** The calls of the open part of a session, with their costs. */
-export function openCalls(session: Session, facts: SessionFacts): readonly StoredModelCall[] {
-  return [...session.turns, ...session.subagents].flatMap((run) =>
-    run.modelCalls.map((call) => ({ segment: run.segment, call, ...callPrice(call, facts.provider) })),
+export function openCalls({ turns, subagents }: Session, { provider }: SessionFacts): readonly OpenCall[] {
+  const runs = [
+    ...turns.map((turn) => ({ run: turn, turnKey: turn.key })),
+    ...subagents.map((run) => ({ run, turnKey: run.turnKey })),
+  ];
+  return runs.flatMap(({ run: { segment, modelCalls }, turnKey }) =>
+    modelCalls.map((call) => ({
+      segment,
+      call,
+      ...(turnKey !== undefined && { turnKey }),
+      ...callPrice(call, provider),
+    })),
   );
+}
+
+/** What a call cost more than another one would have, in 10⁻⁹ USD, never below 0. `undefined`: one of the prices is not known. */
+export function costBeyond(call: ModelCall, other: ModelCall, provider: string | undefined): number | undefined {
+  const [paid, less] = [callPrice(call, provider), callPrice(other, provider)];
+  if (paid.costNanoUsd === undefined || less.costNanoUsd === undefined) return undefined;
+  return Math.max(0, paid.costNanoUsd - less.costNanoUsd);
 }

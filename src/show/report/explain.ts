@@ -6,11 +6,10 @@ import type { Database } from "#store/database.ts";
 import { settledCompactions } from "#store/queries.ts";
 import { segmentsOf } from "#store/segments.ts";
 import { expectsTranscript, type SessionSource } from "#store/sessions/read-session.ts";
-import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import { Attribution, identityOf, nameOfChange, ownCommits } from "./attribution.ts";
 import { type CacheMiss, cacheMisses } from "./cache-misses.ts";
 import { type KnownCommit, knownCommits } from "./change-report.ts";
-import { type Habits, habitsOf } from "./explain-habits.ts";
+import { type Compactions, type Habits, habitsOf } from "./explain-habits.ts";
 import { type MoneySpent, moneySpent, placedCalls } from "./explain-money.ts";
 import { type TimeSpent, timeSpent } from "./explain-time.ts";
 import { turnsOfCalls } from "./session-spans.ts";
@@ -43,21 +42,32 @@ export function explain(
   lines: readonly ContentLine[] = [],
 ): Explanation {
   const calls = placedCalls(view, turnsOfCalls(db, view));
-  // A packed session has only an unsettled part
-  const segments = view.isPacked ? [] : segmentsOf(db, view.stored.id);
-  const settled = segments.reduce((sum, { totals }) => sum + (JSON.parse(totals) as Totals).compactions, 0);
-  const open = unsettledSession({ db, agents }, view.stored).compactions;
-  const expects = expectsTranscript({ db, agents }, view.stored);
-  const compacted = [...(view.isPacked ? [] : settledCompactions(db, view.stored.id, expects)), ...open];
+  const compactions = compactionsOf(db, view, { agents });
   return {
     view,
     time: timeSpent(view),
     money: moneySpent(view, calls),
-    habits: habitsOf(db, view, calls, { count: settled + open.length, all: compacted }),
-    cacheMisses: cacheMisses(calls, compacted, view.facts.provider),
+    habits: habitsOf(db, view, calls, compactions),
+    cacheMisses: cacheMisses(calls, compactions.all, view.facts.provider),
     results: sessionResults(db, view),
     prompts: promptsOfTurns(view, lines),
   };
+}
+
+/** How often a session's context was shortened, and when. */
+export function compactionsOf(
+  db: Database,
+  { stored, isPacked, openCompactions: open }: SessionView,
+  { agents }: Pick<SessionSource, "agents">,
+): Compactions {
+  // A packed session has only an unsettled part
+  if (isPacked) return { count: open.length, all: open };
+  const settled = segmentsOf(db, stored.id).reduce(
+    (sum, { totals }) => sum + (JSON.parse(totals) as Totals).compactions,
+    0,
+  );
+  const all = [...settledCompactions(db, stored.id, expectsTranscript({ db, agents }, stored)), ...open];
+  return { count: settled + open.length, all };
 }
 
 /** What one session led to, as far as it is known. */

@@ -11,7 +11,7 @@ export function cacheFindings({ cacheMisses, money: { total } }: Explanation): r
     const share = whole === undefined || whole === 0 ? 0 : part / whole;
     if (share < MIN_SHARE) return [];
     const weight = Math.min(1, share) * (sum.cause === "subagent" ? 0.5 : 0.9);
-    return [{ weight, text: `${sentence(sum)}.` }];
+    return [{ weight, text: `${missSentence(sum)}.` }];
   });
 }
 
@@ -29,9 +29,8 @@ export const EVIDENCE: Readonly<Record<Evidence, string>> = {
   unknown: "",
 };
 
-// --- internal ---
-
-function sentence(sum: MissSum): string {
+/** What was not read from a cache for one reason, and what it cost, as a sentence without its full stop. */
+export function missSentence(sum: MissSum): string {
   const more = sum.costNanoUsd === undefined ? "" : `: ${extraCostText(sum)} more`;
   if (sum.cause === "subagent") {
     return `${plural(sum.calls, "subagent")} began with ${count(sum.tokens)} tokens that no cache had${more}`;
@@ -40,6 +39,8 @@ function sentence(sum: MissSum): string {
   const how = sum.evidence === "reported" ? `, ${EVIDENCE.reported}` : "";
   return `${count(sum.tokens)} tokens of ${plural(sum.calls, "call")} were not read from the cache${why}${how}${more}`;
 }
+
+// --- internal ---
 
 const TITLES: Readonly<Record<MissCause, string>> = {
   tools_changed: "tools changed",

@@ -6,7 +6,6 @@ import type { Database } from "#store/database.ts";
 import { isPacked } from "#store/packed.ts";
 import {
   type CallFigures,
-  type StoredModelCall,
   settledCalls,
   settledFigures,
   settledSubagents,
@@ -16,7 +15,7 @@ import {
 import { knownFactsOf } from "#store/sessions/read-session.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import type { StoredSession } from "#store/sessions.ts";
-import { openCalls } from "./call-totals.ts";
+import { type OpenCall, openCalls } from "./call-totals.ts";
 import {
   type OpenSpan,
   openSpansOf,
@@ -42,9 +41,11 @@ export interface SessionOutline extends SessionSummary {
 /** A session with everything in it. `open`: not settled yet, more may be added. */
 export interface SessionView extends SessionOutline {
   readonly turnList: readonly RunTurn[];
-  readonly calls: readonly (StoredModelCall & { readonly open: boolean })[];
+  readonly calls: readonly (OpenCall & { readonly open: boolean })[];
   readonly toolCalls: readonly { readonly segment: number; readonly tool: ToolCall; readonly open: boolean }[];
   readonly subagentList: readonly RunSubagent[];
+  /** Those that are not settled. */
+  readonly openCompactions: Session["compactions"];
   /** It was imported and has ended; its spans are made from its facts on demand. */
   readonly isPacked: boolean;
 }
@@ -62,12 +63,17 @@ export function outlineOf(db: Database, stored: StoredSession, agents: Agents, s
   };
 }
 
-/** All of one session except its stored spans. */
+/**
+ * All of one session except its stored spans.
+ *
+ * @param needsSpans false: a packed session's spans are left out, which take as long as all the rest
+ */
 export function viewOf(
   db: Database,
   stored: StoredSession,
   { agents, subscriptions }: Agents,
   settings: SpanSettings,
+  needsSpans = true,
 ): SessionView {
   const packed = isPacked(db, stored.id);
   const session = unsettledSession({ db, agents }, stored);
@@ -101,7 +107,8 @@ export function viewOf(
     calls,
     toolCalls,
     subagentList,
-    openSpans: openSpansOf(db, stored, session, facts, settings),
+    openCompactions: session.compactions,
+    openSpans: needsSpans || !packed ? openSpansOf(db, stored, session, facts, settings) : [],
     isPacked: packed,
     ...(reported !== undefined && { reported }),
     ...subscriptionMark(stored, subscriptions),

@@ -9,6 +9,7 @@ import { downloadOf } from "./data/download.ts";
 import { toExplanation } from "./data/explanation.ts";
 import { foundOver } from "./data/found.ts";
 import { homeOver } from "./data/home.ts";
+import { insightsOver } from "./data/insights.ts";
 import { listSessions } from "./data/sessions.ts";
 import { toolsOver } from "./data/tools.ts";
 import { usageOver } from "./data/usage.ts";
@@ -37,6 +38,7 @@ export const READS = {
   search: readSpanSearch,
   usage: readUsage,
   tools: readTools,
+  insights: readInsights,
   changes: readChanges,
   "report.csv": reportIn("csv"),
   "report.json": reportIn("json"),
@@ -145,6 +147,14 @@ function readUsage({ db, params, deps }: Reading) {
 
 function readTools({ db, params, deps }: Reading) {
   return toolsOver(db, deps, {
+    ...params.texts("agent", "repository"),
+    ...params.times("sinceMs", "untilMs"),
+    nowMs: deps.idle.nowMs,
+  });
+}
+
+function readInsights({ db, params, deps }: Reading) {
+  return insightsOver(db, deps, {
     ...params.texts("agent", "repository"),
     ...params.times("sinceMs", "untilMs"),
     nowMs: deps.idle.nowMs,

@@ -3,6 +3,7 @@ import { Changes } from "./changes/changes.tsx";
 import { EXPORTED } from "./data/exported.ts";
 import { useConnection } from "./data/live.ts";
 import { Home } from "./home/home.tsx";
+import { Insights } from "./insights/insights.tsx";
 import { useSearchKeys } from "./parts/fields.tsx";
 import { hrefOf, type Route, useRoute } from "./route.ts";
 import { SessionView } from "./session/session-view.tsx";
@@ -72,6 +73,7 @@ const TABS = [
   { to: "changes", title: "Changes" },
   { to: "usage", title: "Usage" },
   { to: "tools", title: "Tools" },
+  { to: "insights", title: "Insights" },
 ] as const satisfies readonly { readonly to: Route["view"]; readonly title: string }[];
 
 function View({ view, params }: Route) {
@@ -95,6 +97,8 @@ function View({ view, params }: Route) {
       return <Usage params={params} />;
     case "tools":
       return <Tools params={params} />;
+    case "insights":
+      return <Insights params={params} />;
   }
 }
 

@@ -66,4 +66,4 @@ export function useRoute(): Route {
 
 // --- internal ---
 
-const VIEWS = ["home", "sessions", "session", "changes", "usage", "tools"] as const;
+const VIEWS = ["home", "sessions", "session", "changes", "usage", "tools", "insights"] as const;

@@ -23,6 +23,7 @@ export type ExplanationDocument = Documents["explain"];
 export type ChangesDocument = Documents["changes"];
 export type UsageDocument = Documents["usage"];
 export type ToolsDocument = Documents["tools"];
+export type InsightsDocument = Documents["insights"];
 
 /** The data of an exported page: one session in full. */
 export interface ExportedPage {
