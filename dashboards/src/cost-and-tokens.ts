@@ -3,8 +3,8 @@ import { dashboardOf, type Panels, withRows } from "./dashboard.ts";
 import { labelOf, onlyThis, put, toDashboard, toSessions, UID } from "./links.ts";
 import { marks } from "./marks.ts";
 import { measure, orZero } from "./measures.ts";
-import { bars, ranking, stat, table, UNIT } from "./panels.ts";
-import { exactSum, LABEL, type LabelKey, NO_MODEL, NO_REPOSITORY, named, ratio } from "./promql.ts";
+import { bars, lines, ranking, stat, table, UNIT } from "./panels.ts";
+import { exactSum, LABEL, type LabelKey, NO_MODEL, NO_REPOSITORY, named, quantile, ratio } from "./promql.ts";
 import { of } from "./select.ts";
 import { branches } from "./traces.ts";
 import { variable } from "./variables.ts";
@@ -35,6 +35,7 @@ export const costAndTokens = (): Dashboard =>
       Budget: budget(),
       "By repository and branch": byRepository(),
       "By model and agent": byModel(),
+      "Cache and context": cacheAndContext(),
     },
   ).build();
 
@@ -114,7 +115,7 @@ const budget = (): Panels => [
   table({
     title: "Budgets",
     description:
-      "Spending on each budget in rules/budgets.yaml, from the recording rules. 100 % of a day's share every day spends exactly the budget in 30 days.",
+      "Spending on each budget in rules/budgets.yaml, from the recording rules. The pace is what 30 days like the last seven would spend. 100 % of a day's share every day spends exactly the budget in 30 days.",
     todo: "Near 100 %, agree on a cheaper model or raise the budget in rules/budgets.yaml.",
     width: 12,
     height: 6,
@@ -137,6 +138,17 @@ const budget = (): Panels => [
           ["green", null],
           ["orange", 0.8],
           ["red", 1],
+        ],
+      },
+      {
+        name: "At the pace of 7 days",
+        expr: `30 / 7 * max by (budget) (${SPENT}7d)`,
+        unit: UNIT.share,
+        decimals: 0,
+        steps: [
+          ["green", null],
+          ["orange", 1],
+          ["red", 1.5],
         ],
       },
       {
@@ -271,6 +283,62 @@ const byModel = (): Panels => [
     expr: named("model", NO_MODEL, `sort_desc(${exactSum(of.unpriced(), ["model"])} > 0)`),
     legend: `{{${LABEL.model}}}`,
     links: [onlyThis("Only this model", "cost", { model: labelOf(LABEL.model) })],
+  }),
+];
+
+const cacheAndContext = (): Panels => [
+  bars({
+    title: "Not read from the cache, by reason",
+    description:
+      "Input tokens in each interval that the provider could not read from its cache, by the reason that it gave. Only Claude Code records it; misses for which nobody gave a reason are not included.",
+    todo: "tools_changed: connect MCP servers before a session starts. model_changed: one model per session. `openhook-otel insights` on a machine names the sessions.",
+    unit: UNIT.tokens,
+    width: 12,
+    queries: [
+      {
+        expr: exactSum(of.cacheMisses(), ["missCause"], "$__interval"),
+        legend: `{{${LABEL.missCause}}}`,
+      },
+    ],
+  }),
+  lines({
+    title: "Size of the context",
+    description:
+      "Median and 95th percentile of the input tokens of a call, by agent, over the six hours before each point.",
+    todo: "Every call reads all of it: begin new sessions for new tasks, or compact earlier.",
+    unit: UNIT.tokens,
+    width: 12,
+    queries: [0.5, 0.95].map((q) => ({
+      expr: `${quantile(q, of.context("_bucket"), ["agent"], "6h")} >= 0`,
+      legend: `{{${LABEL.agent}}} p${q * 100}`,
+    })),
+  }),
+  table({
+    title: "Compactions",
+    description: "How often agents shortened a context, and how large contexts were at a call on average.",
+    todo: "Compactions cost a prompt of their own and an empty cache: smaller tasks need none.",
+    width: 24,
+    height: 6,
+    by: [["agent", "Agent"]],
+    columns: [
+      { name: "Compactions", expr: exactSum(of.compactions(), ["agent"]), unit: UNIT.count },
+      {
+        name: "Mean context",
+        expr: ratio(exactSum(of.context("_sum"), ["agent"]), exactSum(of.context("_count"), ["agent"])),
+        unit: UNIT.tokens,
+        decimals: 1,
+        noValue: "not reported",
+      },
+      {
+        name: "Not read from the cache",
+        expr: exactSum(of.cacheMisses(), ["agent"]),
+        unit: UNIT.tokens,
+        decimals: 1,
+        noValue: "not reported",
+      },
+    ],
+    sortBy: "Mean context",
+    links: [toSessions("Sessions of this agent", { agent: put("__data.fields.Agent") })],
   }),
 ];
 

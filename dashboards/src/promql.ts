@@ -13,6 +13,7 @@ export const LABEL = {
   toolStatus: promLabel(semconv.OPENHOOK_TOOL_STATUS),
   tokenType: promLabel(semconv.OPENHOOK_TOKEN_TYPE),
   subagent: promLabel(semconv.OPENHOOK_SUBAGENT),
+  missCause: promLabel(semconv.OPENHOOK_CACHE_MISS_CAUSE),
   errorType: promLabel(semconv.ERROR_TYPE),
   endReason: promLabel(semconv.OPENHOOK_END_REASON),
   turnOrigin: promLabel(semconv.OPENHOOK_TURN_ORIGIN),

@@ -24,6 +24,8 @@ export const of = {
   modelDuration: (part: Part, more = ""): string =>
     chosen("gen_ai.client.inference.duration", ["agent", "environment"], more, part),
   lines: (more = ""): string => chosen("openhook.code.lines", ["agent", "environment", "repository"], more),
+  cacheMisses: (more = ""): string => chosen("openhook.cache.miss.tokens", MODEL, more),
+  context: (part: Part, more = ""): string => chosen("openhook.context.tokens", MODEL, more, part),
   compactions: (more = ""): string => chosen("openhook.compaction.count", ["agent", "environment"], more),
   /** The program's own metrics, by machine. @param metric without `openhook.collector.` */
   self: (metric: string, more = "", part: Part = ""): string =>
