@@ -36,7 +36,7 @@ async function figures(
   const { behind, agents, loaded } = await refreshed({ refresh: existsSync(context.places.storePath) }, context);
   const idle = { nowMs: context.now(), idleTimeoutMs: loaded.config.session.idleTimeoutMs };
   const terminal = terminalOf(context);
-  const found = withOpenStore(context, (db) => overviewLines(db, agents, idle, terminal));
+  const found = withOpenStore(context, (db) => overviewLines(db, agents, idle, terminal, loaded.config.budget));
   const unread = await unreadHere({ agents, loaded }, context, undefined);
   const lines = [
     ...(found ?? [await noStoreMessage(context, behind)]),

@@ -3,7 +3,8 @@ import { UserError } from "#kit/errors.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf, wrapped, writeLines } from "#kit/text/terminal.ts";
 import { timeZoneName } from "#kit/text/times.ts";
-import { type QuestionOptions, questionOf } from "#show/report/question.ts";
+import { monthOutlooks, outlookJson, outlookLines } from "#show/report/month.ts";
+import { isOfThisMonth, type QuestionOptions, questionOf } from "#show/report/question.ts";
 import { namedAgent } from "#show/report/text/unknown-name.ts";
 import { unreadJson, unreadText } from "#show/report/text/unread.ts";
 import { noUsageText } from "#show/report/text/usage-notes.ts";
@@ -38,7 +39,15 @@ export async function report(by: readonly string[], options: ReportOptions, cont
     const question = { ...asked, query: { ...asked.query, ...namedAgent(options.agent, agents, db) } };
     const result = usageReport(db, agents, question, context.now(), isData, subscriptions);
     if (result === undefined) return undefined;
-    return { question, result, advice: result.total === undefined && !isData ? noUsageText(db, agents, question) : "" };
+    const outlook = isOfThisMonth(question)
+      ? monthOutlooks(db, { agents }, loaded.config.budget, { nowMs: context.now() })
+      : undefined;
+    return {
+      question,
+      result,
+      outlook,
+      advice: result.total === undefined && !isData ? noUsageText(db, agents, question) : "",
+    };
   });
   const question = found?.question ?? {
     ...asked,
@@ -49,7 +58,7 @@ export async function report(by: readonly string[], options: ReportOptions, cont
   if (options.json) {
     const unread_formats = await unreadHere({ agents, loaded }, context, question.query.agent);
     context.stdout.write(
-      `${JSON.stringify({ ...reportJson(question, result, timeZoneName()), ...unreadJson(unread), unread_formats })}\n`,
+      `${JSON.stringify({ ...reportJson(question, result, timeZoneName()), ...(found?.outlook && { outlook: found.outlook.map(outlookJson) }), ...unreadJson(unread), unread_formats })}\n`,
     );
   } else if (options.csv) writeLines(context.stdout, csvLines(question.query, result.rows));
   else if (found === undefined) context.stdout.write(`${await noStoreMessage(context, behind)}\n`);
@@ -58,6 +67,7 @@ export async function report(by: readonly string[], options: ReportOptions, cont
     const terminal = terminalOf(context);
     const titles = await sessionTitles(result.rows, options, { agents, loaded }, context);
     printLines(context, usageReportLines(question, result, terminal, titles));
+    printLines(context, outlookLines(found.outlook ?? [], terminal));
     if (unread !== undefined) printLines(context, wrapped({ text: "" }, unreadText(unread), terminal));
   }
   if (!isData) await printUnreadHere({ agents, loaded }, context, question.query.agent);

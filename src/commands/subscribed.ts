@@ -1,7 +1,7 @@
-import { subscriptions } from "#collect/drain/rate-limits.ts";
+import { latestLimits, subscriptions } from "#collect/drain/rate-limits.ts";
 import type { Context } from "#config/context.ts";
 import type { Agent } from "#core/model/agent.ts";
-import type { Subscriptions } from "#core/model/rate-limit.ts";
+import type { AgentLimit, Subscriptions } from "#core/model/rate-limit.ts";
 import type { Database } from "#store/database.ts";
 import { latestFileOf } from "#store/positions.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
@@ -28,4 +28,16 @@ export async function subscribed(
   files: PlanFiles | undefined = withOpenStore({ places }, (db) => planFilesOf(db, agents)),
 ): Promise<Subscriptions> {
   return subscriptions(agents, (source) => files?.get(source), places.stateDir, now());
+}
+
+/** The same, and the limits that agents last reported, also those that were reset since. @throws as `subscribed` does */
+export async function subscribedWithLimits(
+  context: Pick<Context, "places" | "now">,
+  agents: readonly Agent[],
+): Promise<{ readonly subscriptions: Subscriptions; readonly limits: readonly AgentLimit[] }> {
+  const files = withOpenStore(context, (db) => planFilesOf(db, agents));
+  return {
+    subscriptions: await subscribed(context, agents, files ?? new Map()),
+    limits: await latestLimits(agents, (source) => files?.get(source), context.places.stateDir),
+  };
 }

@@ -12,7 +12,7 @@ import { contentReaders } from "./content.ts";
 import { noStoreMessage } from "./no-store-message.ts";
 import { pageSearch } from "./page-search.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
-import { subscribed } from "./subscribed.ts";
+import { subscribedWithLimits } from "./subscribed.ts";
 import { pageClock, promptReader, showsTitles, type TitlesOption } from "./titles.ts";
 import { drainForPage } from "./view-drains.ts";
 
@@ -37,7 +37,7 @@ export interface ViewOptions extends RefreshOption, TitlesOption {
  */
 export async function view(options: ViewOptions, context: Context): Promise<number> {
   const { behind, agents, loaded } = await refreshed(options, context);
-  let subscriptions = await subscribed(context, agents);
+  let known = await subscribedWithLimits(context, agents);
   const server = await served(options, {
     storePath: context.places.storePath,
     agents,
@@ -51,10 +51,12 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
     files: pageFiles(options.packageRoot),
     noStoreMessage: () => noStoreMessage(context, behind),
     describeStoreError,
-    subscriptions: () => subscriptions,
+    subscriptions: () => known.subscriptions,
+    limits: () => known.limits,
+    budget: loaded.config.budget,
     drain: async () => {
       await drainForPage(context);
-      subscriptions = await subscribed(context, agents).catch(() => subscriptions);
+      known = await subscribedWithLimits(context, agents).catch(() => known);
     },
     now: context.now,
     log: (line) => context.stderr.write(`${line}\n`),

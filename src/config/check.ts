@@ -14,14 +14,19 @@ export function invalidReason(setting: Setting, value: unknown): string | undefi
       return typeof value === "boolean" ? undefined : refused;
     case "choice":
       return typeof value === "string" && setting.choices.includes(value) ? undefined : refused;
-    case "number":
-      return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most ? undefined : refused;
     case "text":
     case "map":
+    case "number":
+      if (isNumeric(setting)) {
+        return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most ? undefined : refused;
+      }
       if (typeof value !== "string" || value.length < least) return refused;
       return setting.format === undefined ? undefined : formatOf(setting.format)(value);
   }
 }
+
+/** Whether its value, or the values of a map, are numbers. */
+export const isNumeric = ({ most }: Setting): boolean => most !== undefined;
 
 /** `invalidReason` for the name of a map's entry. */
 export function invalidNameReason({ entryFormat }: Setting, name: string): string | undefined {

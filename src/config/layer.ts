@@ -1,7 +1,7 @@
 import { parsePairs } from "./pairs.ts";
 import { HIDDEN, isAddress, redactUrl } from "./redact.ts";
 import type { Setting, SettingValue } from "./setting.ts";
-import { invalidNameReason, invalidReason, type Target } from "./settings.ts";
+import { invalidNameReason, invalidReason, isNumeric, type Target } from "./settings.ts";
 
 /** Where an effective value comes from. */
 export type Source =
@@ -77,7 +77,12 @@ export function put(layer: Layer, target: Target, value: unknown, origin: Origin
   if (setting.kind !== "map" || entry !== undefined) {
     putOne(layer, target, value, origin);
   } else if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    refuse(layer, target, `must be an object of names and strings, not ${found(setting, value)}`, origin);
+    refuse(
+      layer,
+      target,
+      `must be an object of names and ${isNumeric(setting) ? "numbers" : "strings"}, not ${found(setting, value)}`,
+      origin,
+    );
   } else {
     for (const [name, item] of Object.entries(value)) putOne(layer, { setting, entry: name }, item, origin);
   }
@@ -94,7 +99,7 @@ export function putText(layer: Layer, target: Target, text: string, origin: Orig
     else put(layer, target, value, origin);
   } else {
     const { pairs, problems } = parsePairs(text);
-    for (const [name, value] of pairs) putOne(layer, { setting, entry: name }, value, origin);
+    for (const [name, value] of pairs) putOne(layer, { setting, entry: name }, fromText(setting, value), origin);
     for (const problem of problems) refuse(layer, target, problem, origin);
   }
 }
@@ -176,7 +181,7 @@ function found(setting: Setting, value: unknown): string {
 
 function fromText(setting: Setting, text: string): unknown {
   const word = text.trim();
-  if (setting.kind === "number") return /^[+-]?\d+(\.\d+)?$/.test(word) ? Number(word) : text;
+  if (isNumeric(setting)) return /^[+-]?\d+(\.\d+)?$/.test(word) ? Number(word) : text;
   if (setting.kind === "boolean") return /^(true|1)$/i.test(word) || (/^(false|0)$/i.test(word) ? false : text);
   return setting.kind === "choice" ? word : text;
 }

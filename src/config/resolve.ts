@@ -323,11 +323,11 @@ function toConfig(effective: Effective): Config {
   return config;
 }
 
-const mapOf = (effective: Effective, { key }: Setting): Readonly<Record<string, string>> =>
+const mapOf = (effective: Effective, { key }: Setting): Readonly<Record<string, Given["value"]>> =>
   Object.fromEntries(
     [...effective]
       .filter(([name]) => name.startsWith(`${key}.`))
-      .map(([name, { value }]) => [name.slice(key.length + 1), String(value)]),
+      .map(([name, { value }]) => [name.slice(key.length + 1), value]),
   );
 
 function sourcesOf(effective: Effective): ReadonlyMap<string, Source> {

@@ -29,8 +29,11 @@ function settingOf(field: z.core.$ZodType, path: readonly string[]): Setting {
   };
   if (schema instanceof z.ZodRecord) {
     const { format: entryFormat } = formatIn(schema.keyType);
-    const ofEntries = { ...(entryFormat !== undefined && { entryFormat }), ...formatIn(schema.valueType) };
-    return { ...base, kind: "map", ...ofEntries, allowed: "a string" };
+    const names = entryFormat === undefined ? {} : { entryFormat };
+    if (schema.valueType instanceof z.ZodNumber) {
+      return { ...base, kind: "map", ...names, ...boundsOf(schema.valueType, facts?.unit) };
+    }
+    return { ...base, kind: "map", ...names, ...formatIn(schema.valueType), allowed: "a string" };
   }
   if (schema instanceof z.ZodEnum) {
     const choices = schema.options.map(String);
@@ -38,8 +41,7 @@ function settingOf(field: z.core.$ZodType, path: readonly string[]): Setting {
   }
   if (schema instanceof z.ZodBoolean) return { ...base, kind: "boolean", allowed: "true or false" };
   if (schema instanceof z.ZodNumber) {
-    const [least, most] = [schema.minValue ?? 0, schema.maxValue ?? Number.MAX_SAFE_INTEGER];
-    return { ...base, kind: "number", least, most, allowed: range(least, most, facts?.unit) };
+    return { ...base, kind: "number", ...boundsOf(schema, facts?.unit) };
   }
   if (schema instanceof z.ZodString) {
     const least = schema.minLength ?? 0;
@@ -57,6 +59,11 @@ function settingOf(field: z.core.$ZodType, path: readonly string[]): Setting {
 function oneOf(choices: readonly string[]): string {
   const quoted = choices.map((choice) => JSON.stringify(choice));
   return `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`;
+}
+
+function boundsOf(schema: z.ZodNumber, unit: string | undefined): Pick<Setting, "least" | "most" | "allowed"> {
+  const [least, most] = [schema.minValue ?? 0, schema.maxValue ?? Number.MAX_SAFE_INTEGER];
+  return { least, most, allowed: range(least, most, unit) };
 }
 
 function range(least: number, most: number, unit: string | undefined): string {

@@ -5,6 +5,9 @@ import { about, endpoint, general, own, path, text } from "./schema-otlp.ts";
 
 export { about };
 
+/** In whole US dollars. */
+const amount = z.int().min(1).max(10_000_000);
+
 /**
  * All settings with their defaults; `Config.parse({})` is the configuration without any settings. The only list: variables, `config`'s
  * table, checks, docs/settings.md and the JSON Schema are derived from it.
@@ -202,6 +205,22 @@ export const Config = z.strictObject({
     })
     .prefault({})
     .describe("Prices of model calls."),
+  budget: z
+    .strictObject({
+      month: amount
+        .optional()
+        .describe(
+          "What a calendar month may cost, in US dollars at list prices, e.g. 200. Shown with what is left, nothing is stopped.",
+        )
+        .register(about, { unit: "USD", filesOnly: true }),
+      repositories: z
+        .record(z.string().min(1), amount)
+        .default({})
+        .describe("The same for single repositories, by their name in report, e.g. budget.repositories.acme/api 50.")
+        .register(about, { unit: "USD", filesOnly: true }),
+    })
+    .prefault({})
+    .describe("Budgets, see docs/report.md."),
   changes: z
     .strictObject({
       enabled: z

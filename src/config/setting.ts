@@ -13,9 +13,9 @@ export interface Setting {
   readonly path: readonly string[];
   readonly kind: "text" | "number" | "boolean" | "choice" | "map";
   readonly choices: readonly string[];
-  /** Of a number: the lowest value; of a text: the fewest characters. */
+  /** Of a number, or of each value of a map of numbers: the lowest value; of a text: the fewest characters. */
   readonly least?: number;
-  /** Of a number: the highest value. */
+  /** Of a number, or of each value of a map of numbers: the highest value. */
   readonly most?: number;
   /** Of a text, or of each value of a map. */
   readonly format?: FormatName;

@@ -1,7 +1,7 @@
 import { SETTINGS } from "./computed.const.ts";
 import type { Setting } from "./setting.ts";
 
-export { invalidNameReason, invalidReason } from "./check.ts";
+export { invalidNameReason, invalidReason, isNumeric } from "./check.ts";
 export { SETTINGS };
 
 /** Dotted names of the objects that group settings: `otlp`, `otlp.traces` … */

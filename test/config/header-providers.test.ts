@@ -55,6 +55,8 @@ describe("commands and files that provide headers", () => {
       "otlp.metrics.headersCommand",
       "otlp.metrics.headersFile",
       "view.hosts",
+      "budget.month",
+      "budget.repositories",
     ]);
     const env = Object.fromEntries(only.map(({ variable }) => [variable, "evil.example"]));
     const { config, warnings, traces } = await load({ otlp: { endpoint: OURS } }, env);

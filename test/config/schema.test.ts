@@ -32,7 +32,14 @@ describe("the published JSON Schemas", () => {
   });
 
   it("contain the unit of every number that has one", () => {
-    const units = { Ms: "ms", Bytes: "bytes", Days: "days", Megabytes: "MB", SpansPerSecond: "spans/s" };
+    const units = {
+      Ms: "ms",
+      Bytes: "bytes",
+      Days: "days",
+      Megabytes: "MB",
+      SpansPerSecond: "spans/s",
+      "budget.": "USD",
+    };
     for (const { key, kind, unit } of SETTINGS) {
       const named = Object.entries(units).find(([name]) => key.includes(name));
       if (kind === "number") expect([key, unit]).toEqual([key, named?.[1]]);
@@ -75,7 +82,7 @@ describe("the check of one value, which works without zod", () => {
         const expected = acceptedBySchema(setting, isMap ? { name: value } : value);
         expect([value, invalidReason(setting, value) === undefined]).toEqual([value, expected]);
         if (!isMap || typeof value !== "string") continue;
-        const nameExpected = acceptedBySchema(setting, { [value]: "[a-z]+" });
+        const nameExpected = acceptedBySchema(setting, { [value]: setting.least ?? "[a-z]+" });
         expect([value, invalidNameReason(setting, value) === undefined]).toEqual([value, nameExpected]);
       }
     },

@@ -144,6 +144,24 @@ describe("the shell program prints the same as the program for Windows", () => {
       summaryText({ ...summary, untilMs: (nowS - 1) * 1000 }),
       "Opus 4.8 | $0.42 session | ? today | context 8%",
     ],
+    [
+      "what is left of the month's budget",
+      json({ rate_limits: {} }),
+      summaryText({ ...summary, budget: "<=$57.90 left" }),
+      "Opus 4.8 | $0.42 session | $3.20 today | <=$57.90 left this month | context 8%",
+    ],
+    [
+      "a budget that is exceeded, in shells and tmux",
+      undefined,
+      summaryText({ ...summary, budget: "$12.00 over budget", limits: [] }),
+      "$3.20 today | $12.00 over budget this month | latest session >=$1.00 (codex)",
+    ],
+    [
+      "what was left yesterday is unknown",
+      json({ rate_limits: {} }),
+      summaryText({ ...summary, budget: "$57.90 left", untilMs: (nowS - 1) * 1000 }),
+      "Opus 4.8 | $0.42 session | ? today | ? left this month | context 8%",
+    ],
     ["nothing was collected yet", undefined, undefined, "? today"],
     ["a torn file", undefined, summaryText(summary).slice(0, -5), "? today"],
     [

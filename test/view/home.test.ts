@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadConfig } from "#config/load.ts";
-import type { Subscriptions } from "#core/model/rate-limit.ts";
+import type { AgentLimit, Subscriptions } from "#core/model/rate-limit.ts";
 import { figuresOf } from "#show/view/data/rows.ts";
 import { traceLinkOf } from "#show/view/deps.ts";
 import type { HomeDocument } from "#show/view/wire/documents.ts";
@@ -16,6 +16,7 @@ let replay: Replay;
 let served: Served;
 let nowMs = 0;
 let subscriptions: Subscriptions = new Map();
+let limits: readonly AgentLimit[] = [];
 /** When the recorded session started, and the start of that day. */
 let [startMs, dayMs] = [0, 0];
 beforeAll(async () => {
@@ -23,7 +24,11 @@ beforeAll(async () => {
   replay = new Replay("claude-code", "nested-subagents");
   for (const call of replay.calls) replay.put(call);
   await replay.drain({ endIdle: true });
-  served = await Served.at(replay.places, () => nowMs, undefined, { subscriptions: () => subscriptions });
+  served = await Served.at(replay.places, () => nowMs, undefined, {
+    subscriptions: () => subscriptions,
+    limits: () => limits,
+    budget: { month: 200, repositories: { other: 5 } },
+  });
   const { rows } = (await served.json("api/sessions")) as { rows: readonly { start: string }[] };
   startMs = Date.parse(rows[0]?.start ?? "");
   dayMs = Math.floor(startMs / DAY_MS) * DAY_MS;
@@ -106,6 +111,35 @@ describe("home", () => {
     expect(await marked()).toEqual({ subscribed: ["Claude Code"], onSubscription: [true] });
     subscriptions = new Map([["claude-code", nowMs + 1]]);
     expect(await marked()).toEqual(none);
+  });
+
+  test("what is left of budgets, and where the month will end, as without a command and in `report month`", async () => {
+    nowMs = dayMs + DAY_MS - 1;
+    const { outlook, today } = await home(dayMs);
+    const [whole, other] = outlook;
+    const cost = whole?.cost_usd ?? 0;
+    expect(cost).toBe(today.figures?.cost_usd);
+    expect(whole).toMatchObject({ repository: null, budget_usd: 200, left_usd: 200 - cost, forecast: null });
+    expect(whole?.parts).toHaveLength(3);
+    expect(other).toMatchObject({ repository: "other", cost_usd: 0, budget_usd: 5, left_usd: 5 });
+  });
+
+  test("windows of limits: what is used until the reset, then unknown, then nothing", async () => {
+    nowMs = dayMs + DAY_MS - 1;
+    const [five, week] = [nowMs + 3_600_000, nowMs + 3 * DAY_MS];
+    limits = [
+      { agent: "claude-code", window: "five_hour", percent: 23.5, resetsAtMs: five, reportedMs: nowMs - 60_000 },
+      { agent: "codex", window: "seven_day", percent: 41, resetsAtMs: week },
+    ];
+    expect((await home(dayMs)).limits).toEqual([
+      { agent: "Claude Code", name: "5h", percent: 23.5, resetsAtMs: five, reportedMs: nowMs - 60_000 },
+      { agent: "Codex", name: "7d", percent: 41, resetsAtMs: week, reportedMs: null },
+    ]);
+    nowMs = five;
+    expect((await home(dayMs)).limits.map(({ percent }) => percent)).toEqual([null, 41]);
+    nowMs = five + 5 * 3_600_000;
+    expect((await home(dayMs)).limits.map(({ name }) => name)).toEqual(["7d"]);
+    limits = [];
   });
 
   test("a period with more bars than a chart can show is refused", async () => {

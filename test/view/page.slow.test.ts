@@ -1,12 +1,14 @@
 // Slow: only `npm run test:all` runs it. The page in Chromium; view/server.test.ts has the data.
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { placesOf } from "#config/places.ts";
 import { changeKey, commitKey } from "#core/rules/change-facts.ts";
+import { limitsText, reportedLimitsPath } from "#show/statusline/summary.ts";
 import { openDatabase } from "#store/database.ts";
 import { addEntries } from "#store/facts.ts";
 import { ensureSession } from "#store/sessions.ts";
@@ -43,6 +45,7 @@ beforeAll(async () => {
   hostileSession();
   drain(home, DIST);
   changesOfNested();
+  budgetAndLimits();
   server = spawn(process.execPath, [PROGRAM, "view", "--print-url"], {
     env: { PATH: process.env["PATH"], HOME: home },
     stdio: ["ignore", "pipe", "inherit"],
@@ -89,6 +92,25 @@ describe("the page in Chromium", () => {
     await count(page.locator(".sessions tbody tr"), 1);
     expect(page.url()).toMatch(/range=between&from=2026-11-20&to=2026-11-20/);
     expect(await page.title()).toBe("Sessions, between … · openhook-otel");
+  });
+
+  test("home: one line each for the month's end, its budget, and the windows of limits, also on a phone", async () => {
+    for (const viewport of [{ width: 1280, height: 800 }, PHONE]) {
+      await using look = await opened("#/home?range=all", { viewport });
+      const { page } = look;
+      const lines = page.locator(".tile").filter({ hasText: "This month" }).locator(".outlook > span");
+      await count(lines, 2);
+      expect(await lines.first().innerText()).toMatch(/^(At most )?\$[\d.]+ of \$200 left$/);
+      expect(await lines.last().innerText()).toBe("No forecast yet: needs 14 days");
+      const limits = page.locator(".limits li");
+      await count(limits, 3);
+      expect(await limits.allInnerTexts()).toEqual([
+        expect.stringMatching(/^Claude Code 5h 23% used, resets \d\d:\d\d, as of \d\d:\d\d$/),
+        expect.stringMatching(/^Claude Code 7d unknown since its reset, \d/),
+        expect.stringMatching(/^shop \$0 so far, \$5\.00 of \$5 left, /),
+      ]);
+      expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(viewport.width);
+    }
   });
 
   test("bars and rows of figures lead to their sessions", async () => {
@@ -643,6 +665,18 @@ describe("the page in Chromium", () => {
 });
 
 // --- internal ---
+
+/** A budget of the month and of a repository; one limit that is running, and one that was reset. */
+function budgetAndLimits(): void {
+  const places = placesOf({ env: {}, home, platform: process.platform });
+  mkdirSync(dirname(places.configPath), { recursive: true });
+  writeFileSync(places.configPath, JSON.stringify({ budget: { month: 200, repositories: { shop: 5 } } }));
+  const limits = [
+    { window: "five_hour", percent: 23.5, resetsAtMs: Date.now() + 3_600_000 },
+    { window: "seven_day", percent: 41, resetsAtMs: Date.now() - 60_000 },
+  ] as const;
+  writeFileSync(reportedLimitsPath(places.stateDir, "claude-code"), limitsText(limits));
+}
 
 const PHONE = { width: 390, height: 844 };
 

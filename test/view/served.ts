@@ -36,7 +36,10 @@ export class Served {
     places: Places,
     now: () => number = Date.now,
     drain: () => Promise<void> = async () => {},
-    more: Pick<ViewDeps, "traceLink" | "promptLines" | "contentLines" | "contentOf" | "foundIn" | "subscriptions"> = {},
+    more: Pick<
+      ViewDeps,
+      "traceLink" | "promptLines" | "contentLines" | "contentOf" | "foundIn" | "subscriptions" | "limits" | "budget"
+    > = {},
   ): Promise<Served> {
     const logged: string[] = [];
     const loaded = await loadConfig({ env: {}, places });

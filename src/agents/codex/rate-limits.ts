@@ -39,7 +39,7 @@ function limitsIn(line: string): readonly RateLimit[] {
     const resetsIn = asNumber(limit?.["resets_in_seconds"]);
     const resetsAtMs = resetsAt !== undefined ? resetsAt * 1000 : writtenMs + (resetsIn ?? Number.NaN) * 1000;
     if (window === undefined || percent === undefined || Number.isNaN(resetsAtMs)) return [];
-    return [{ window, percent, resetsAtMs }];
+    return [{ window, percent, resetsAtMs, ...(!Number.isNaN(writtenMs) && { reportedMs: writtenMs }) }];
   });
 }
 

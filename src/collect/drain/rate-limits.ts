@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { readFileIfAny } from "#config/files.ts";
 import type { Agent } from "#core/model/agent.ts";
-import { type RateLimit, type Subscriptions, WINDOW_MS } from "#core/model/rate-limit.ts";
+import { type AgentLimit, type RateLimit, type Subscriptions, WINDOW_MS } from "#core/model/rate-limit.ts";
 import type { MetricPoint } from "#core/model/telemetry.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { SHAPES } from "#core/telemetry/shapes.ts";
@@ -11,23 +11,32 @@ import { labelsOf } from "#store/labels.ts";
 import { latestFileOf } from "#store/positions.ts";
 import type { Drain } from "./context.ts";
 
-/** A rate limit, and the agent that reported it. */
-interface AgentLimit extends RateLimit {
-  readonly agent: string;
-}
-
 /**
  * The limits that agents last reported, by their status lines or in their newest session, and that were not reset since. Usage only
  * grows until the reset, so an old report is a lower bound. What cannot be read is unknown.
  */
-export async function rateLimits(drain: Drain): Promise<readonly AgentLimit[]> {
+export async function rateLimits({ agents, db, places, now }: Drain): Promise<readonly AgentLimit[]> {
+  const limits = await latestLimits(agents, (source) => latestFileOf(db, source), places.stateDir);
+  return limits.filter(({ resetsAtMs }) => resetsAtMs > now());
+}
+
+/** The same, also those that were reset since. @param latestFile an agent's session file that was modified last */
+export async function latestLimits(
+  agents: readonly Agent[],
+  latestFile: (source: string) => string | undefined,
+  stateDir: string,
+): Promise<readonly AgentLimit[]> {
   const found = await Promise.all(
-    drain.agents.map(async (agent) => {
-      const limits = await limitsOf(drain, agent).catch(() => []);
-      return limits.map((limit): AgentLimit => ({ agent: agent.source, ...limit }));
+    agents.map(async ({ source, rateLimitsOf }) => {
+      const path = rateLimitsOf === undefined ? undefined : latestFile(source);
+      const limits =
+        path === undefined
+          ? statusLineLimits(stateDir, source)
+          : linesAtEndOf(path).then((lines) => rateLimitsOf?.(lines) ?? []);
+      return (await limits.catch(() => [])).map((limit): AgentLimit => ({ agent: source, ...limit }));
     }),
   );
-  return found.flat().filter(({ resetsAtMs }) => resetsAtMs > drain.now());
+  return found.flat();
 }
 
 /**
@@ -106,17 +115,13 @@ export async function rateLimitGauges(drain: Drain, pointMs: number): Promise<re
 /** The end of a session's file: the last answers, after which agents write their limits. */
 const TAIL_BYTES = 65_536;
 
-async function limitsOf({ db, places }: Drain, { source, rateLimitsOf }: Agent): Promise<readonly RateLimit[]> {
-  const path = rateLimitsOf === undefined ? undefined : latestFileOf(db, source);
-  if (rateLimitsOf !== undefined && path !== undefined) return rateLimitsOf(await linesAtEndOf(path));
-  return statusLineLimits(places.stateDir, source);
-}
-
 async function statusLineLimits(stateDir: string, source: string): Promise<readonly RateLimit[]> {
   const path = reportedLimitsPath(stateDir, source);
   // For most agents there is none, and a promise would take longer to say so
-  const text = existsSync(path) ? await readFileIfAny(path) : undefined;
-  return parseLimits(text?.toString("latin1") ?? "");
+  const reportedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  if (reportedMs === undefined) return [];
+  const text = await readFileIfAny(path);
+  return parseLimits(text?.toString("latin1") ?? "").map((limit) => ({ ...limit, reportedMs }));
 }
 
 async function linesAtEndOf(path: string): Promise<readonly string[]> {

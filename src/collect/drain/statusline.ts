@@ -16,7 +16,7 @@ export async function writeStatusLine(drain: Drain): Promise<void> {
     if ((await readFileIfAny(path)) === undefined) return;
     const { figuresOf } = await import("#show/statusline/figures.ts");
     const nowMs = drain.now();
-    const figures = figuresOf(drain.db, drain.agents, nowMs);
+    const figures = figuresOf(drain.db, drain.agents, nowMs, drain.loaded.config.budget.month);
     const limits = (await rateLimits(drain)).map(({ window, ...limit }) => ({ label: RATE_WINDOWS[window], ...limit }));
     const text = summaryText({ atMs: nowMs, ...figures, limits });
     await step("statusline.write", () => writeFileAtomic(path, text));

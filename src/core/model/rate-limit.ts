@@ -19,4 +19,11 @@ export interface RateLimit {
   readonly window: RateWindow;
   readonly percent: number;
   readonly resetsAtMs: number;
+  /** Absent: unknown. */
+  readonly reportedMs?: number;
+}
+
+/** A rate limit, and the agent that reported it. */
+export interface AgentLimit extends RateLimit {
+  readonly agent: string;
 }

@@ -62,6 +62,11 @@ export function questionOf(words: readonly string[], options: QuestionOptions, n
   };
 }
 
+/** Whether a report is by month, up to now and without filters, so that it can say where this month will end. */
+export const isOfThisMonth = ({ query }: Question): boolean =>
+  query.by.join() === "month" &&
+  [query.untilMs, query.agent, query.model, query.repository].every((one) => one === undefined);
+
 /**
  * Beginning and end of the time that a report is about.
  *

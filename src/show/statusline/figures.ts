@@ -2,35 +2,40 @@ import type { Agent } from "#core/model/agent.ts";
 import type { CallSums } from "#core/model/model-call.ts";
 import { addSums, NO_CALLS } from "#core/rules/call-sums.ts";
 import type { Database } from "#store/database.ts";
-import { startOfDay } from "../report/buckets.ts";
+import { bucketsOf, startOfBucket, startOfDay } from "../report/buckets.ts";
 import { type Fact, openFactsOf, settledFacts } from "../report/usage-facts.ts";
 import { countedSessions } from "../report/usage-sessions.ts";
-import { costOf, type SessionCost, type Summary } from "./summary.ts";
+import { costOf, leftOf, type SessionCost, type Summary } from "./summary.ts";
 
-/** The cost of today and of the latest sessions: the same as in `report`. */
+/** The cost of today and of the latest sessions, and what is left of the month's budget: the same as in `report`. */
 export function figuresOf(
   db: Database,
   agents: readonly Agent[],
   nowMs: number,
-): Pick<Summary, "untilMs" | "today" | "sessions"> {
+  budgetUsd?: number,
+): Pick<Summary, "untilMs" | "today" | "budget" | "sessions"> {
   const sessions = countedSessions(db, { agents }, {});
   const sinceMs = startOfDay(nowMs);
   const untilMs = startOfDay(nowMs, 1);
+  const monthMs = startOfBucket(bucketsOf()(nowMs, "month"));
   const active = activeSince(db, nowMs - DAY_MS);
   const recent = active.flatMap(({ id }) => (sessions.get(id)?.root === id ? [id] : [])).slice(0, MAX_SESSIONS);
   const shown = [...sessions].filter(([, { root }]) => recent.includes(root)).map(([number]) => number);
   const open = [...openFactsOf(db, { agents }, sessions)];
-  const today = sumsOf([
-    ...settledFacts(db, [...sessions.keys()], wanted(sinceMs, untilMs)),
-    ...open.filter(({ timeMs }) => timeMs >= sinceMs && timeMs < untilMs),
-  ]);
+  const sumsBetween = (fromMs: number, toMs: number): CallSums =>
+    sumsOf([
+      ...settledFacts(db, [...sessions.keys()], wanted(fromMs, toMs)),
+      ...open.filter(({ timeMs }) => timeMs >= fromMs && timeMs < toMs),
+    ]);
+  const isUnknownSince = (fromMs: number): boolean =>
+    activeSince(db, fromMs).some(({ id }) => sessions.get(id)?.isUsageUnknown === true);
   const facts = [...settledFacts(db, shown, wanted(0, Number.POSITIVE_INFINITY)), ...open];
   return {
     untilMs,
-    today: costOf(
-      today,
-      active.some(({ id, lastMs }) => lastMs >= sinceMs && sessions.get(id)?.isUsageUnknown === true),
-    ),
+    today: costOf(sumsBetween(sinceMs, untilMs), isUnknownSince(sinceMs)),
+    ...(budgetUsd !== undefined && {
+      budget: leftOf(budgetUsd, sumsBetween(monthMs, Number.POSITIVE_INFINITY), isUnknownSince(monthMs)),
+    }),
     sessions: recent.flatMap((root): SessionCost[] => {
       const session = sessions.get(root);
       if (session === undefined) return [];

@@ -30,11 +30,14 @@ export function statusLine(
 ): { readonly line: string; readonly limits: readonly RateLimit[] } {
   const isToday = summary !== undefined && summary.untilMs > nowMs;
   const age = isToday && nowMs - summary.atMs > STALE_MS ? ` (as of ${summary.clock})` : "";
-  const today = `${isToday ? summary.today : "?"} today${age}`;
+  const today = [
+    `${isToday ? summary.today : "?"} today${age}`,
+    ...(summary?.budget === undefined ? [] : [`${isToday ? summary.budget : "? left"} this month`]),
+  ];
   if (asking === undefined) {
     const [latest] = summary?.sessions ?? [];
     const parts = [
-      today,
+      ...today,
       ...(latest === undefined ? [] : [`latest session ${latest.cost} (${latest.agent})`]),
       ...(summary?.limits ?? []).map((one) => limitText(`${one.agent} ${one.label}`, one, nowMs)),
       ...(summary?.limits.length ? [LIST_PRICES] : []),
@@ -55,7 +58,7 @@ export function statusLine(
     // Names with escapes or other characters could change the terminal
     ...(/^[ -~]+$/.test(model) && !/["\\]/.test(model) ? [model] : []),
     `${stored?.cost ?? own} session`,
-    today,
+    ...today,
     `context ${used === undefined ? "?" : `${Math.trunc(used)}%`}`,
     ...limits.map((one) => limitText(RATE_WINDOWS[one.window], one, nowMs)),
     // Only subscriptions have limits, and their costs are not what the user pays

@@ -121,7 +121,7 @@ add_limit() { # label percent reset
 [ -z "$input" ] || read_input "$input"
 
 # Written by the last drain
-version='' at=0 clock='' until=0 today='?' latest='' cost='' limits='' end=no
+version='' at=0 clock='' until=0 today='?' budget='' latest='' cost='' limits='' end=no
 if [ -n "$state" ] && is_plain "$state/statusline.txt"; then
   while read -r key first rest; do
     case $key in
@@ -129,6 +129,7 @@ if [ -n "$state" ] && is_plain "$state/statusline.txt"; then
       at) at=$first clock=$rest ;;
       until) until=$first ;;
       today) today=$first ;;
+      budget) budget="$first $rest" ;;
       latest) latest="$rest ($first)" ;;
       limit) limits="$limits$first $rest
 " ;;
@@ -139,15 +140,16 @@ if [ -n "$state" ] && is_plain "$state/statusline.txt"; then
 fi
 age=''
 if [ "$end-$version" != yes-1 ]; then
-  today='?' latest='' cost='' limits=''
+  today='?' budget='' latest='' cost='' limits=''
 elif [ "$until" -le "$now" ]; then
-  today='?'
+  today='?' budget=${budget:+? left}
 elif [ $((at + stale_seconds)) -lt "$now" ]; then
   age=" (as of $clock)"
 fi
 
 if [ -z "$agent" ]; then
   add "$today today$age"
+  [ -z "$budget" ] || add "$budget this month"
   [ -z "$latest" ] || add "latest session $latest"
   while read -r name label percent reset; do
     [ -z "$name" ] || add_limit "$name $label" "$percent" "$reset"
@@ -167,6 +169,7 @@ fi
 [ -z "$model" ] || add "$model"
 add "$cost session"
 add "$today today$age"
+[ -z "$budget" ] || add "$budget this month"
 
 context=${context%%.*}
 add "context ${context:-?}${context:+%}"

@@ -10,6 +10,8 @@ export interface Summary {
   readonly untilMs: number;
   /** A cost as text, see `costOf`. */
   readonly today: string;
+  /** What is left of the month's budget as text, see `leftOf`. Absent: none is set. */
+  readonly budget?: string;
   /** Sessions with activity within a day, newest first. */
   readonly sessions: readonly SessionCost[];
   /** Limits of agents other than the one that asks, which gives its own. */
@@ -43,8 +45,18 @@ export function costOf(sums: CallSums = NO_CALLS, isUsageUnknown = false): strin
   return `${unpricedCalls + incompleteCalls > 0 || isUsageUnknown ? ">=" : ""}$${dollars.toFixed(2)}`;
 }
 
+/** `$57.90 left`, `<=$57.90 left` if a part of the month's cost is unknown, `$12.00 over budget`, `? left`. Only ASCII. */
+export function leftOf(budgetUsd: number, sums: CallSums = NO_CALLS, isUsageUnknown = false): string {
+  const spent = costOf(sums, isUsageUnknown);
+  if (spent === "?") return "? left";
+  const left = budgetUsd - (sums.costNanoUsd ?? 0) / 1e9;
+  const isLeast = spent.startsWith(">=");
+  if (left < 0) return `${isLeast ? ">=" : ""}$${(-left).toFixed(2)} over budget`;
+  return `${isLeast ? "<=" : ""}$${left.toFixed(2)} left`;
+}
+
 /** One line per value, for `read` of a shell. The last line shows that the file is complete. */
-export function summaryText({ atMs, untilMs, today, sessions, limits }: Summary): string {
+export function summaryText({ atMs, untilMs, today, budget, sessions, limits }: Summary): string {
   const at = new Date(atMs);
   const clock = [at.getHours(), at.getMinutes()].map((n) => String(n).padStart(2, "0")).join(":");
   const words = sessions.filter(({ agent, id }) => isWord(agent) && isWord(id));
@@ -54,6 +66,7 @@ export function summaryText({ atMs, untilMs, today, sessions, limits }: Summary)
     `at ${seconds(atMs)} ${clock}`,
     `until ${seconds(untilMs)}`,
     `today ${today}`,
+    ...(budget === undefined ? [] : [`budget ${budget}`]),
     ...(latest === undefined ? [] : [`latest ${latest.agent} ${latest.cost}`]),
     ...limits.map(
       ({ agent, label, percent, resetsAtMs }) => `limit ${agent} ${label} ${percent} ${seconds(resetsAtMs)}`,
@@ -71,12 +84,14 @@ export function parseSummary(text: string): (Summary & { readonly clock: string 
     lines.filter(([name]) => name === key).map(([, ...values]) => values);
   const [at = "", clock = ""] = valuesOf("at")[0] ?? [];
   const [until = ""] = valuesOf("until")[0] ?? [];
+  const budget = valuesOf("budget")[0]?.join(" ");
   if (valuesOf("openhook-otel-statusline")[0]?.[0] !== VERSION || valuesOf("end").length === 0) return undefined;
   return {
     atMs: Number(at) * 1000,
     clock,
     untilMs: Number(until) * 1000,
     today: valuesOf("today")[0]?.[0] ?? "?",
+    ...(budget !== undefined && { budget }),
     sessions: valuesOf("session").map(([name = "", cost = "?"]) => {
       const [agent = "", ...id] = name.split("/");
       return { agent, id: id.join("/"), cost };

@@ -1,10 +1,11 @@
 import type { Config } from "#config/schema.ts";
 import type { Agent } from "#core/model/agent.ts";
 import type { ContentLine, ShownContent, WantedContent } from "#core/model/content.ts";
-import type { Subscriptions } from "#core/model/rate-limit.ts";
+import type { AgentLimit, Subscriptions } from "#core/model/rate-limit.ts";
 import type { SpanSettings } from "#core/telemetry/spans.ts";
 import type { StoreError } from "#store/database.ts";
 import type { StoredSession } from "#store/sessions.ts";
+import type { Budget } from "../report/month.ts";
 
 /** What the page's server needs. */
 export interface ViewDeps {
@@ -19,6 +20,10 @@ export interface ViewDeps {
   readonly hosts?: string | undefined;
   /** Agents that are known to run on a subscription. @default none */
   readonly subscriptions?: () => Subscriptions;
+  /** The rate limits that agents last reported, also those that were reset since. @default none */
+  readonly limits?: () => readonly AgentLimit[];
+  /** @default none */
+  readonly budget?: Budget;
   /** First prompt lines by session number; no entry: not read yet. Absent: the page shows none. */
   readonly promptLines?: (sessions: readonly StoredSession[]) => Promise<ReadonlyMap<number, string | undefined>>;
   /** What was asked and done in a session; `undefined` if the settings or the project forbid it. Absent: the page shows none. */

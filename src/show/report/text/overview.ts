@@ -6,6 +6,7 @@ import { startOfDay } from "#kit/text/times.ts";
 import type { Database } from "#store/database.ts";
 import { recentSessions } from "#store/queries.ts";
 import { hasUsage } from "../call-totals.ts";
+import { type Budget, monthOutlooks, NO_BUDGET, outlookParts } from "../month.ts";
 import { repositoryOrFolder } from "../repositories.ts";
 import { endOfSession, type Idle } from "../session-end.ts";
 import { type SessionSummary, summarise } from "../session-summary.ts";
@@ -14,12 +15,13 @@ import type { UsageRow } from "../usage-rows.ts";
 
 type Agents = readonly Agent[];
 
-/** Today, the last seven days and the sessions that are open. @returns `undefined` if the store has no session */
+/** Today, the last seven days, the month if it has a budget, and the sessions that are open. @returns `undefined` if the store has no session */
 export function overviewLines(
   db: Database,
   agents: Agents,
   idle: Idle,
   terminal: Terminal,
+  budget: Budget = NO_BUDGET,
 ): readonly string[] | undefined {
   const recent = recentSessions(db, MAX_RECENT);
   if (recent.length === 0) return undefined;
@@ -30,6 +32,7 @@ export function overviewLines(
   return [
     ...periodLines(db, agents, "Today", startOfDay(idle.nowMs), terminal),
     ...periodLines(db, agents, "Last 7 days", startOfDay(idle.nowMs, -6), terminal),
+    ...budgetLines(db, agents, idle, terminal, budget),
     ...(running.length === 0 ? line("Running", ["nothing"], terminal) : []),
     ...running.flatMap((one, i) => line(i === 0 ? "Running" : "", runningParts(one, agents), terminal)),
   ];
@@ -60,6 +63,22 @@ export function periodLines(
 const MAX_RECENT = 20;
 /** `Since 2026-11-21` and a gap. */
 const TITLE_WIDTH = 18;
+
+/** A line for each budget. */
+function budgetLines(
+  db: Database,
+  agents: Agents,
+  { nowMs }: Pick<Idle, "nowMs">,
+  terminal: Terminal,
+  budget: Budget,
+): readonly string[] {
+  if (budget.month === undefined && Object.keys(budget.repositories).length === 0) return [];
+  return monthOutlooks(db, { agents }, budget, { nowMs }).flatMap((outlook) => {
+    const { repository } = outlook;
+    const parts = [...(repository === undefined ? [] : [printable(repository)]), ...outlookParts(outlook)];
+    return line(repository === undefined ? "This month" : "", parts, terminal);
+  });
+}
 
 function usageParts({ sessions, calls, turns, sessionsWithoutUsage }: UsageRow): readonly string[] {
   const counts = [...(turns === undefined ? [] : [plural(turns.turns, "turn")]), plural(sessions, "session")];

@@ -1,14 +1,18 @@
+import { RATE_WINDOWS, WINDOW_MS } from "#core/model/rate-limit.ts";
 import { cardOf } from "#core/rules/cards.ts";
 import { usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import { idleSessions, sessionById } from "#store/sessions.ts";
+import { FORECAST_METHOD } from "../../report/forecast.ts";
+import { monthOutlooks, NO_BUDGET, outlookJson, outlookParts } from "../../report/month.ts";
 import { noPriceNotes, subscribedAgents, unpricedModels } from "../../report/prices.ts";
 import type { TimeUnit } from "../../report/query.ts";
 import { summarise } from "../../report/session-summary.ts";
 import { toolTitle } from "../../report/titles.ts";
 import { usageByGroupings } from "../../report/usage.ts";
 import type { UsageRow } from "../../report/usage-rows.ts";
+import type { ViewDeps } from "../deps.ts";
 import type { Split } from "../wire/api.ts";
 import { chartBuckets, checkBarCount, firstMs, nameOfKey } from "./figures.ts";
 import { type FilterValues, SHOWN } from "./filter-values.ts";
@@ -33,7 +37,7 @@ interface HomeQuery {
   readonly timeZone?: string;
 }
 
-type Deps = RowDeps & { readonly filterValues: (db: Database) => FilterValues };
+type Deps = RowDeps & Pick<ViewDeps, "budget" | "limits"> & { readonly filterValues: (db: Database) => FilterValues };
 
 /**
  * What the start page shows: today and the chosen period, each compared with the period before up to the same time, so that a day that
@@ -81,6 +85,15 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery) {
       figures: between(query.monthMs),
       before: before(query.lastMonthMs, query.monthMs, nowMs),
     },
+    /** Where the month will end and what its budget is; then the same of each repository with a budget. */
+    outlook: monthOutlooks(db, deps, deps.budget ?? NO_BUDGET, { nowMs, ...zone }).map((one) => ({
+      ...outlookJson(one),
+      /** For people: cost so far, what is left of a budget, the forecast. */
+      parts: outlookParts(one),
+    })),
+    forecastMethod: FORECAST_METHOD,
+    /** The windows of rate limits that agents reported: of those that are running, and of those that ended last. */
+    limits: limitsOf(deps, nowMs),
     /** The chosen period; `before` is `null` if nothing happened, or if there is no period before. */
     period: {
       figures: total[0] === undefined ? null : figuresOf(total[0]),
@@ -124,6 +137,18 @@ function subscribedOf(deps: Deps, agents: readonly UsageRow[], untilMs: number):
     (agent) => cardOf(deps, agent)?.title ?? agent,
   );
 }
+
+/** `percent` is `null` after the reset: unknown. Windows that ended longer ago than they last are left out. */
+const limitsOf = (deps: Deps, nowMs: number) =>
+  (deps.limits?.() ?? [])
+    .filter(({ window, resetsAtMs }) => resetsAtMs + WINDOW_MS[window] > nowMs)
+    .map(({ agent, window, percent, resetsAtMs, reportedMs }) => ({
+      agent: cardOf(deps, agent)?.title ?? agent,
+      name: RATE_WINDOWS[window],
+      percent: resetsAtMs > nowMs ? percent : null,
+      resetsAtMs,
+      reportedMs: reportedMs ?? null,
+    }));
 
 const sessionCount = (db: Database): number =>
   Number(

@@ -4,6 +4,7 @@ import type { Range } from "../filters/range.ts";
 import { hrefOf, type Params } from "../route.ts";
 import { dollars, exact, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
+import { Limits, Outlook } from "./limits.tsx";
 
 interface Props {
   readonly home: HomeDocument;
@@ -33,7 +34,12 @@ export function Summary({ home, period, filters }: Props) {
         <Tile
           name="This month"
           href={to({ range: "month", ...sorted })}
-          note={<Change of={home.month} against="last month by this day" />}
+          note={
+            <>
+              <Change of={home.month} against="last month by this day" />
+              <Outlook home={home} />
+            </>
+          }
         >
           <CostOf figures={home.month.figures} />
         </Tile>
@@ -66,6 +72,7 @@ export function Summary({ home, period, filters }: Props) {
           {figures?.tool_calls ? percentExact(figures.tool_errors ?? 0, figures.tool_calls) : "–"}
         </Tile>
       </dl>
+      <Limits home={home} />
       <NoPriceNotes of={home.noPrice} />
       {subscribed.length === 0 ? null : (
         <p class="muted">
