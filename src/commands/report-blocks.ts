@@ -2,7 +2,7 @@ import { allReportedLimits } from "#collect/drain/rate-limits.ts";
 import type { Context } from "#config/context.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf } from "#kit/text/terminal.ts";
-import { timeZoneName } from "#kit/text/times.ts";
+import { inTimeZone, timeZoneName } from "#kit/text/times.ts";
 import { blockQuestionOf, blocksOf, NO_BLOCKS, queryOf } from "#show/report/blocks/blocks.ts";
 import { blocksJson } from "#show/report/blocks/json.ts";
 import { blockLines } from "#show/report/blocks/text.ts";
@@ -13,7 +13,7 @@ import { sessionFilesOf } from "#store/positions.ts";
 import { sessionCounts } from "#store/queries.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import { noStoreMessage } from "./no-store-message.ts";
-import { type RefreshOption, refreshed } from "./refreshed.ts";
+import { type ReadContext, type RefreshOption, refreshed } from "./refreshed.ts";
 import { subscribed } from "./subscribed.ts";
 
 /**
@@ -28,9 +28,22 @@ export async function reportBlocks(
   options: QuestionOptions & RefreshOption,
   context: Context,
 ): Promise<number> {
+  const { timeZone } = options;
+  await inTimeZone(timeZone, () => blockQuestionOf(words, options, context.now()));
+  const read = await refreshed(options, context);
+  return inTimeZone(timeZone, () => print(words, options, read, context));
+}
+
+// --- internal ---
+
+async function print(
+  words: readonly string[],
+  options: QuestionOptions,
+  { behind, agents }: Pick<ReadContext, "behind" | "agents">,
+  context: Context,
+): Promise<number> {
   const nowMs = context.now();
   const asked = blockQuestionOf(words, options, nowMs);
-  const { behind, agents } = await refreshed(options, context);
   const known = withOpenStore(context, (db) => {
     const of = agents.map(
       ({ source, rateLimitsOf }) => [source, rateLimitsOf ? sessionFilesOf(db, source) : []] as const,

@@ -2,7 +2,7 @@ import type { Context } from "#config/context.ts";
 import { UserError } from "#kit/errors.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf, wrapped, writeLines } from "#kit/text/terminal.ts";
-import { timeZoneName } from "#kit/text/times.ts";
+import { inTimeZone, timeZoneName } from "#kit/text/times.ts";
 import { monthOutlooks, outlookJson, outlookLines } from "#show/report/month.ts";
 import { isOfThisMonth, type QuestionOptions, questionOf } from "#show/report/question.ts";
 import { namedAgent } from "#show/report/text/unknown-name.ts";
@@ -13,7 +13,7 @@ import { csvLines, reportJson } from "#show/report/usage-data.ts";
 import { EMPTY_REPORT, usageReport } from "#show/report/usage-report.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import { noStoreMessage } from "./no-store-message.ts";
-import { type RefreshOption, refreshed } from "./refreshed.ts";
+import { type ReadContext, type RefreshOption, refreshed } from "./refreshed.ts";
 import { sessionTitles } from "./session-titles.ts";
 import { subscribed } from "./subscribed.ts";
 import type { TitlesOption } from "./titles.ts";
@@ -31,8 +31,22 @@ export type ReportOptions = QuestionOptions & RefreshOption & TitlesOption & { r
 export async function report(by: readonly string[], options: ReportOptions, context: Context): Promise<number> {
   if (options.blocks === true) return (await import("./report-blocks.ts")).reportBlocks(by, options, context);
   if (options.json && options.csv) throw new UserError("E_USAGE", "choose one of --json and --csv");
+  const { timeZone } = options;
+  // What is wrong is said first. The import has no time zone
+  await inTimeZone(timeZone, () => questionOf(by, options, context.now()));
+  const read = await refreshed(options, context);
+  return inTimeZone(timeZone, () => print(by, options, read, context));
+}
+
+// --- internal ---
+
+async function print(
+  by: readonly string[],
+  options: ReportOptions,
+  { behind, agents, loaded }: ReadContext,
+  context: Context,
+): Promise<number> {
   const asked = questionOf(by, options, context.now());
-  const { behind, agents, loaded } = await refreshed(options, context);
   const isData = options.json || options.csv;
   const subscriptions = await subscribed(context, agents);
   const found = withOpenStore(context, (db) => {
@@ -40,7 +54,10 @@ export async function report(by: readonly string[], options: ReportOptions, cont
     const result = usageReport(db, agents, question, context.now(), isData, subscriptions);
     if (result === undefined) return undefined;
     const outlook = isOfThisMonth(question)
-      ? monthOutlooks(db, { agents }, loaded.config.budget, { nowMs: context.now() })
+      ? monthOutlooks(db, { agents }, loaded.config.budget, {
+          nowMs: context.now(),
+          ...(options.timeZone !== undefined && { timeZone: options.timeZone }),
+        })
       : undefined;
     return {
       question,

@@ -1,6 +1,8 @@
 import { delimiter, isAbsolute } from "node:path";
+import { PRICE_PROVIDERS, TABLE_IDS } from "#core/model/price-providers.ts";
 import { ruleProblem } from "#core/rules/redaction.ts";
 import { isLoopback } from "#kit/loopback.ts";
+import { hint } from "#kit/nearest.ts";
 import { HEADER_NAME, HEADER_VALUE } from "./headers.ts";
 
 /** Says why a text is refused, as the end of a sentence that begins with the setting; `undefined` if it is accepted. */
@@ -31,6 +33,10 @@ const FORMATS = {
   ),
   headerName: matching(HEADER_NAME, "has an entry whose name HTTP does not allow for a header"),
   headerValue: matching(HEADER_VALUE, "holds a line break or another character that HTTP does not allow in a header"),
+  priceProvider: (text) =>
+    PRICE_PROVIDERS.includes(text) || TABLE_IDS.has(text)
+      ? undefined
+      : `must be a provider of the price table: deepseek, moonshotai, zhipuai, openrouter or another.${hint(text, PRICE_PROVIDERS)}`,
   ruleName: matching(
     /^[a-z0-9][a-z0-9-]{0,39}$/,
     "has an entry whose name is not lower-case letters, digits and dashes",

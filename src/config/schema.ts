@@ -202,6 +202,13 @@ export const Config = z.strictObject({
       file: path
         .optional()
         .describe("JSON file with own prices of models, e.g. of a contract; they replace list prices, see below."),
+      providers: z
+        .record(z.string().min(1), text("priceProvider"))
+        .default({})
+        .describe(
+          "Provider whose list prices apply to a model, by its name or its beginning with *, e.g. prices.providers.glm-* zhipuai; see below.",
+        )
+        .register(about, { filesOnly: true }),
     })
     .prefault({})
     .describe("Prices of model calls."),

@@ -44,6 +44,58 @@ test("if hooks that report tokens reported none, tokens are unknown, and the age
   of.remove();
 });
 
+describe("--time-zone", () => {
+  let of: Replay;
+  let firstMs = 0;
+  const now = () => firstMs + 3_600_000;
+  beforeAll(async () => {
+    of = new Replay("claude-code", "multi-turn");
+    for (const call of of.calls) of.put(call);
+    await of.drain({ endIdle: true });
+    firstMs = Math.min(...of.calls.map((call) => Date.parse(call.received_at)));
+  });
+  afterAll(() => of.remove());
+  const json = async (timeZone: string | undefined, args: readonly string[] = ["day"], more: Options = {}) =>
+    JSON.parse(await reportOf(of.places, args, { json: true, ...(timeZone && { timeZone }), ...more }, { now }));
+
+  test.each([
+    ["UTC", "2026-11-21", "2026-10-23T00:00:00.000Z"],
+    ["America/Los_Angeles", "2026-11-20", "2026-10-22T07:00:00.000Z"],
+    ["Asia/Kathmandu", "2026-11-21", "2026-10-22T18:15:00.000Z"],
+    ["Pacific/Kiritimati", "2026-11-21", "2026-10-22T10:00:00.000Z"],
+  ])("days, the default beginning and the title are those of %s", async (timeZone, day, since) => {
+    const before = [process.env["TZ"], new Date(0).getHours()];
+    const found = await json(timeZone);
+    expect(found).toMatchObject({ since, rows: [{ day }], total: (await json(undefined)).total });
+    expect(new Intl.DateTimeFormat("en", { timeZone: found.time_zone }).resolvedOptions().timeZone).toBe(
+      new Intl.DateTimeFormat("en", { timeZone }).resolvedOptions().timeZone,
+    );
+    const text = await reportOf(of.places, [], { timeZone }, { now, env: { NO_COLOR: "1" } });
+    expect(text).toMatch(new RegExp(`^usage since 2026-10-\\d\\d · ${timeZone}\n`));
+    expect(text).toContain(day);
+    expect([process.env["TZ"], new Date(0).getHours()]).toEqual(before);
+  });
+
+  test("today and the windows of limits are those of the zone too", async () => {
+    // 06:00 UTC is still the day before in Los Angeles, and the next day when its evening ends
+    expect((await json("America/Los_Angeles", ["today"])).rows).toHaveLength(1);
+    const later = { now: () => firstMs + 4 * 3_600_000 };
+    const text = await reportOf(of.places, ["today"], { timeZone: "America/Los_Angeles" }, later);
+    expect(text).toMatch(/^no usage since 2026-11-21 · America\/Los_Angeles; the last was on 2026-11-20/);
+    const blocks = await reportOf(of.places, [], { blocks: true, timeZone: "America/Los_Angeles" }, { now });
+    expect(blocks).toMatch(/2026-11-20 2\d:00–/);
+    expect(await json("UTC", [], { blocks: true })).toMatchObject({ time_zone: "UTC" });
+  });
+
+  test.each(["Berlin", "+02:00", "Mars/Olympus", "", "UTC+2"])("%j is refused with an example", async (timeZone) => {
+    for (const blocks of [false, true]) {
+      await expect(reportOf(of.places, [], { timeZone, blocks })).rejects.toThrow(
+        `--time-zone takes a name like Europe/Berlin, America/New_York or UTC, not ${JSON.stringify(timeZone)}`,
+      );
+    }
+  });
+});
+
 describe("--blocks", () => {
   let of: Replay;
   const now = () => Date.parse("2026-11-21T06:10:00Z");

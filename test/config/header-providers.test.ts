@@ -55,6 +55,7 @@ describe("commands and files that provide headers", () => {
       "otlp.metrics.headersCommand",
       "otlp.metrics.headersFile",
       "view.hosts",
+      "prices.providers",
       "budget.month",
       "budget.repositories",
     ]);

@@ -89,6 +89,10 @@ function addSumCommands(program: Command, { context, done }: CommandSetup): void
     .option("--blocks", "by the five-hour and weekly windows of rate limits", false)
     .option("--since <time>", "age or time, e.g. 24h, today, 2026-11-14, 2026-11-14T09:00 (default: 30 days)")
     .option("--until <time>", "age or time (default: now)")
+    .option(
+      "--time-zone <zone>",
+      "zone of days and hours, e.g. UTC, the billing day of providers (default: this machine's)",
+    )
     .option("--agent <agent>", "only this agent, e.g. claude-code")
     .option("--model <model>", "only this model")
     .option("--repository <name>", "only this repository")

@@ -133,15 +133,30 @@ export const ownPrices = (): OwnPrices | "unreadable" | undefined => current;
  * applies.
  */
 export function ownListOf({ models }: OwnPrices, model: string): PriceList | undefined {
-  const exact = models.get(model) ?? listOfRedacted(models, model);
-  if (exact !== undefined) return exact;
+  return models.get(model) ?? listOfRedacted(models, model) ?? byLongestName(models, model);
+}
+
+/** What is given for a model's name, otherwise for its longest beginning with `*` at the end. */
+export function byLongestName<T>(given: ReadonlyMap<string, T>, model: string): T | undefined {
   let best: string | undefined;
-  for (const name of models.keys()) {
+  for (const name of given.keys()) {
     if (!name.endsWith("*") || !model.startsWith(name.slice(0, -1))) continue;
     if (best === undefined || name.length > best.length) best = name;
   }
-  return best === undefined ? undefined : models.get(best);
+  return given.get(model) ?? (best === undefined ? undefined : given.get(best));
 }
+
+/**
+ * Sets for this process which providers' list prices apply to models, whatever agents report as provider.
+ *
+ * @param providers ids of the price table, by the name of a model or its beginning with `*`
+ */
+export function setPriceProviders(providers: Readonly<Record<string, string>>): void {
+  chosen = new Map(Object.entries(providers));
+}
+
+/** The current ones; the same object until they are set again. */
+export const priceProviders = (): ReadonlyMap<string, string> => chosen;
 
 /** The rates of the only name that a model's name can be, if an account number in it was redacted. */
 function listOfRedacted(models: OwnPrices["models"], model: string): PriceList | undefined {
@@ -159,4 +174,5 @@ function listOfRedacted(models: OwnPrices["models"], model: string): PriceList |
   return found.length === 1 ? found[0]?.[1] : undefined;
 }
 
+let chosen: ReadonlyMap<string, string> = new Map();
 let current: OwnPrices | "unreadable" | undefined;

@@ -2,9 +2,10 @@ import { messageOf } from "#kit/errors.ts";
 import pkg from "../../../package.json" with { type: "json" };
 import type { ModelCall } from "../model/model-call.ts";
 import type { Price, PricedUsage, PriceList } from "../model/price-list.ts";
+import { TABLE_IDS } from "../model/price-providers.ts";
 import { isWholeUsage } from "../rules/calls.ts";
 import { withLifetimesInWrites } from "../rules/limits.ts";
-import { ownListOf, ownPrices, priceOf } from "../rules/price.ts";
+import { byLongestName, ownListOf, ownPrices, priceOf, priceProviders } from "../rules/price.ts";
 import { tableList } from "./rates.ts";
 
 /** The version of the price table and the day on which it was published; a test fails if another version is installed. */
@@ -50,11 +51,11 @@ export function describePrices(): string {
  * @param provider used for calls without a provider
  */
 export function callPrice(call: ModelCall, provider: string | undefined): Price {
-  const own = ownPrices();
+  const [own, chosen] = [ownPrices(), priceProviders()];
   const known = priced.get(call);
-  if (known !== undefined && known.provider === provider && known.own === own) return known.price;
+  if (known?.provider === provider && known?.own === own && known?.chosen === chosen) return known.price;
   const price = calculated(call, provider);
-  priced.set(call, { provider, own, price });
+  priced.set(call, { provider, own, chosen, price });
   return price;
 }
 
@@ -92,7 +93,9 @@ export function pricesOfModel(
 /** What identifies the prices in use: calls without a price may have one as soon as it changes. `undefined`: they cannot be read. */
 export function pricesInUse(): string | undefined {
   const own = ownPrices();
-  return own === "unreadable" ? undefined : `${PRICE_TABLE}; ${pkg.version}; ${own?.digest ?? ""}`;
+  if (own === "unreadable") return undefined;
+  const chosen = [...priceProviders()].map(([model, provider]) => `; ${model} ${provider}`).sort();
+  return `${PRICE_TABLE}; ${pkg.version}; ${own?.digest ?? ""}${chosen.join("")}`;
 }
 
 // --- internal ---
@@ -103,26 +106,18 @@ const priced = new WeakMap<
   {
     readonly provider: string | undefined;
     readonly own: ReturnType<typeof ownPrices>;
+    readonly chosen: ReturnType<typeof priceProviders>;
     readonly price: Price;
   }
 >();
 const MAX_NAMES = 5;
 const TWO_MONTHS_MS = 61 * 86_400_000;
 
-/** The table's provider ids where they differ from OpenTelemetry's names. */
-const TABLE_IDS: ReadonlyMap<string, string> = new Map([
-  ["aws.bedrock", "aws"],
-  ["azure.ai.openai", "azure"],
-  ["gcp.gemini", "google"],
-  ["gcp.vertex_ai", "google"],
-  ["mistral_ai", "mistral"],
-  ["moonshot_ai", "moonshotai"],
-  ["x_ai", "x-ai"],
-]);
-
-/** The provider whose price list applies; `undefined` if only the model's name decides. */
-function priceListProvider(model: string, provider: string | undefined): string | undefined {
-  if (BEDROCK_NAME.test(model) && [undefined, "anthropic"].includes(provider)) return "aws";
+/** The provider whose price list applies, the user's own choice first; `undefined` if only the model's name decides. */
+function priceListProvider(model: string, reported: string | undefined): string | undefined {
+  const chosen = byLongestName(priceProviders(), model);
+  const provider = chosen ?? reported;
+  if (chosen === undefined && BEDROCK_NAME.test(model) && [undefined, "anthropic"].includes(provider)) return "aws";
   return provider === undefined ? undefined : (TABLE_IDS.get(provider) ?? provider);
 }
 

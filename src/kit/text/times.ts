@@ -68,7 +68,40 @@ export function timeZoneName({ zone, link }: Settings = { zone: process.env["TZ"
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
+/**
+ * Runs something as if this machine were in another time zone. The variable TZ decides about all local times and days of a process, so
+ * nothing has to be told which zone applies, and nothing can forget it.
+ *
+ * @param name IANA name, e.g. `Europe/Berlin`; `undefined`: the machine's
+ * @throws UserError for any other text, before anything runs
+ */
+export async function inTimeZone<T>(name: string | undefined, run: () => T | Promise<T>): Promise<T> {
+  if (name === undefined) return run();
+  const [zone, before] = [knownZone(name), process.env["TZ"]];
+  process.env["TZ"] = zone;
+  try {
+    return await run();
+  } finally {
+    if (before === undefined) delete process.env["TZ"];
+    else process.env["TZ"] = before;
+  }
+}
+
 // --- internal ---
+
+function knownZone(name: string): string {
+  try {
+    const { timeZone } = new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions();
+    // An offset, which the variable TZ does not know
+    if (/^[A-Z]/.test(timeZone)) return timeZone;
+  } catch {
+    // No time zone
+  }
+  throw new UserError(
+    "E_USAGE",
+    `--time-zone takes a name like Europe/Berlin, America/New_York or UTC, not ${JSON.stringify(name)}`,
+  );
+}
 
 /** Days since the start of the periods that have a word. */
 function daysSince(nowMs: number): ReadonlyMap<string, number> {

@@ -12,6 +12,8 @@ export interface QuestionOptions {
   readonly agent?: string;
   readonly model?: string;
   readonly repository?: string;
+  /** IANA name. */
+  readonly timeZone?: string;
   readonly limit?: number;
   readonly json: boolean;
   readonly csv: boolean;
@@ -38,7 +40,7 @@ export function questionOf(words: readonly string[], options: QuestionOptions, n
   const periods = words.filter((word) => PERIODS.has(word) && !(DIMENSIONS as readonly string[]).includes(word));
   const dimensions = words.filter((word) => !periods.includes(word));
   const by: readonly Dimension[] = dimensions.length === 0 ? ["day"] : [...new Set(dimensions.map(dimensionOf))];
-  const { agent, model, repository } = options;
+  const { agent, model, repository, timeZone } = options;
   if (by.includes("tool") && (by.includes("model") || model !== undefined)) {
     throw new UserError(
       "E_USAGE",
@@ -56,6 +58,7 @@ export function questionOf(words: readonly string[], options: QuestionOptions, n
       ...(agent !== undefined && { agent }),
       ...(model !== undefined && { model }),
       ...(repository !== undefined && { repository }),
+      ...(timeZone !== undefined && { timeZone }),
     },
     isOverview: dimensions.length === 0,
     ...(limit !== undefined && { limit }),

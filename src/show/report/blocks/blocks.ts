@@ -42,6 +42,8 @@ export interface BlockQuestion {
   readonly sinceMs: number;
   readonly untilMs: number;
   readonly agent?: string;
+  /** IANA name. @default the machine's */
+  readonly timeZone?: string;
   /** The newest blocks of each table. */
   readonly limit?: number;
 }
@@ -109,16 +111,23 @@ export function blockQuestionOf(words: readonly string[], options: QuestionOptio
   }
   const { sinceMs, untilMs = nowMs } = rangeOf(options, ["day"], nowMs);
   const limit = options.limit ?? (options.json ? undefined : DEFAULT_LIMIT);
-  const { agent } = options;
-  return { sinceMs, untilMs, ...(agent !== undefined && { agent }), ...(limit !== undefined && { limit }) };
+  const { agent, timeZone } = options;
+  return {
+    sinceMs,
+    untilMs,
+    ...(agent !== undefined && { agent }),
+    ...(timeZone !== undefined && { timeZone }),
+    ...(limit !== undefined && { limit }),
+  };
 }
 
 /** The same as a query of usage. */
-export const queryOf = ({ sinceMs, untilMs, agent }: BlockQuestion, nowMs: number): Question["query"] => ({
+export const queryOf = ({ sinceMs, untilMs, agent, timeZone }: BlockQuestion, nowMs: number): Question["query"] => ({
   by: [],
   sinceMs,
   ...(untilMs < nowMs && { untilMs }),
   ...(agent !== undefined && { agent }),
+  ...(timeZone !== undefined && { timeZone }),
 });
 
 // --- internal ---

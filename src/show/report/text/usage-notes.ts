@@ -49,7 +49,7 @@ export function notesOf(
 export function titleOf({ query }: Pick<Question, "query">): string {
   const since = localTime(query.sinceMs);
   const shortened = (time: string): string => (time.endsWith("00:00:00") ? time.slice(0, 10) : time.slice(0, 16));
-  const filters = [query.agent, query.model, query.repository].flatMap((name) =>
+  const filters = [query.agent, query.model, query.repository, query.timeZone].flatMap((name) =>
     name === undefined ? [] : [printable(name)],
   );
   const until = query.untilMs === undefined ? "" : ` until ${shortened(localTime(query.untilMs))}`;
