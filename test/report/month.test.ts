@@ -71,18 +71,20 @@ describe("the month", () => {
     expect(found.map(({ repository, costNanoUsd, budgetUsd }) => [repository, costNanoUsd, budgetUsd])).toEqual([
       [undefined, cost, 1],
       [repository, cost, 2],
-      ["other", 0, 3],
+      ["other", undefined, 3],
     ]);
-    expect(found.map((one) => outlookJson(one).left_usd)).toEqual([1 - cost / 1e9, 2 - cost / 1e9, 3]);
-    expect(found.map((one) => outlookParts(one)[1])).toEqual([
-      "$0.97 of $1 left",
-      "$1.97 of $2 left",
-      "$3.00 of $3 left",
-    ]);
+    expect(found.map((one) => outlookJson(one).left_usd)).toEqual([1 - cost / 1e9, 2 - cost / 1e9, null]);
+    expect(found.map((one) => outlookParts(one)[1])).toEqual(["$0.97 of $1 left", "$1.97 of $2 left", undefined]);
+  });
+
+  test("a repository without any session is unknown, because its name may be wrong", () => {
+    const [, other] = outlooksAt(endMs, { repositories: { other: 3 } });
+    expect(outlookParts(other as MonthOutlook)).toEqual(["no session of a repository with this name"]);
+    expect(outlookJson(other as MonthOutlook)).toMatchObject({ cost_usd: null, left_usd: null, budget_usd: 3 });
   });
 
   test("unknown is not 0: costs that are partly or wholly unknown", () => {
-    const base = { month: "2026-11", isLowerBound: true, isForecastLowerBound: true, budgetUsd: 20 };
+    const base = { month: "2026-11", hasSessions: true, isLowerBound: true, isForecastLowerBound: true, budgetUsd: 20 };
     const forecast = { low: 30e9, median: 31e9, high: 40e9 };
     expect(outlookParts({ ...base, costNanoUsd: 12e9, forecast })).toEqual([
       "≥$12.00 so far",

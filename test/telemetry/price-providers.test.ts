@@ -10,6 +10,7 @@ import { setOwnPrices, setPriceProviders } from "#core/rules/price.ts";
 import { pricesInUse, pricesOfModel } from "#core/telemetry/cost.ts";
 import { priceFromTable } from "#core/telemetry/price-table.lazy.ts";
 import { readStore } from "#store/read-only.ts";
+import { importInto } from "../import/run.ts";
 import { Replay, ROOT } from "../support/replay.ts";
 
 afterEach(() => {
@@ -74,33 +75,36 @@ describe("the provider of a model", () => {
     of.remove();
   });
 
-  test("calls without a price get it from the next drain, once; known costs stay", async () => {
-    const of = new Replay("claude-code", "basic", {
-      // Gateways report no cache writes
-      edit: (text) =>
-        text
-          .replaceAll(/claude-[a-z]+-4-\d(-\d{8})?/g, "glm-4.7")
-          .replaceAll(/("(?:cache_creation_input_tokens|ephemeral_\w+)": ?)\d+/g, "$10"),
-    });
-    const cost = () =>
-      readStore(of.places.storePath, (db) => db.prepare("SELECT sum(cost_nano_usd) AS n FROM usage").get()?.["n"]);
-    const drainWith = async (providers: object): Promise<void> => {
-      mkdirSync(dirname(of.places.configPath), { recursive: true });
-      writeFileSync(of.places.configPath, JSON.stringify({ prices: { providers } }));
-      await of.drain(
-        { isEager: true, endIdle: true },
-        { loaded: await loadConfigAndPrices({ env: {}, places: of.places }) },
-      );
-    };
-    for (const call of of.calls) of.put(call);
-    await drainWith({});
-    expect([cost(), pricesInUse()]).toEqual([null, expect.stringMatching(/; $/)]);
-    await drainWith({ "glm-*": "zhipuai" });
-    expect(pricesInUse()).toMatch(/; glm-\* zhipuai$/);
-    const known = cost();
-    expect(known).toBeGreaterThan(0);
-    await drainWith({ "glm-*": "cerebras" });
-    expect(cost()).toBe(known);
-    of.remove();
-  });
+  test.each(["drain", "import"])(
+    "calls without a price get it from the next %s, once; known costs stay",
+    async (way) => {
+      const of = new Replay("claude-code", "basic", {
+        // Gateways report no cache writes
+        edit: (text) =>
+          text
+            .replaceAll(/claude-[a-z]+-4-\d(-\d{8})?/g, "glm-4.7")
+            .replaceAll(/("(?:cache_creation_input_tokens|ephemeral_\w+)": ?)\d+/g, "$10"),
+      });
+      const cost = () =>
+        readStore(of.places.storePath, (db) => db.prepare("SELECT sum(cost_nano_usd) AS n FROM usage").get()?.["n"]);
+      const drainWith = async (providers: object): Promise<void> => {
+        mkdirSync(dirname(of.places.configPath), { recursive: true });
+        writeFileSync(of.places.configPath, JSON.stringify({ prices: { providers } }));
+        const loaded = await loadConfigAndPrices({ env: {}, places: of.places });
+        await (way === "import"
+          ? importInto(of, "claude-code")
+          : of.drain({ isEager: true, endIdle: true }, { loaded }));
+      };
+      if (way === "drain") for (const call of of.calls) of.put(call);
+      await drainWith({});
+      expect([cost(), pricesInUse()]).toEqual([null, expect.stringMatching(/; $/)]);
+      await drainWith({ "glm-*": "zhipuai" });
+      expect(pricesInUse()).toMatch(/; glm-\* zhipuai$/);
+      const known = cost();
+      expect(known).toBeGreaterThan(0);
+      await drainWith({ "glm-*": "cerebras" });
+      expect(cost()).toBe(known);
+      of.remove();
+    },
+  );
 });

@@ -107,7 +107,7 @@ describe("the page in Chromium", () => {
       expect(await limits.allInnerTexts()).toEqual([
         expect.stringMatching(/^Claude Code 5h 23% used, resets \d\d:\d\d, as of \d\d:\d\d$/),
         expect.stringMatching(/^Claude Code 7d unknown since its reset, \d/),
-        expect.stringMatching(/^shop \$0 so far, \$5\.00 of \$5 left, /),
+        expect.stringMatching(/^shop no session of a repository with this name$/),
       ]);
       expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBe(viewport.width);
     }

@@ -24,6 +24,8 @@ export interface MonthOutlook {
   readonly month: string;
   /** Absent: all repositories. */
   readonly repository?: string;
+  /** False: no repository with sessions has this name, so perhaps it is wrong, and its cost is unknown. */
+  readonly hasSessions: boolean;
   /** In 10⁻⁹ USD. Absent: the cost of nothing is known. */
   readonly costNanoUsd?: number;
   /** A part of the cost is unknown. */
@@ -85,7 +87,9 @@ export function* outlookLines(outlooks: readonly MonthOutlook[], terminal: Termi
 
 /** All of it in parts, for one line. */
 export const outlookParts = (outlook: MonthOutlook): readonly string[] =>
-  [costPart(outlook), leftPart(outlook) ?? [], forecastPart(outlook)].flat();
+  outlook.hasSessions
+    ? [costPart(outlook), leftPart(outlook) ?? [], forecastPart(outlook)].flat()
+    : ["no session of a repository with this name"];
 
 // --- internal ---
 
@@ -139,17 +143,17 @@ function outlookOf(
     some.length > 0 && some.every(({ cost }) => cost === null)
       ? undefined
       : some.reduce((sum, { cost }) => sum + (cost ?? 0), 0);
-  const costNanoUsd = sumOf(ofMonth);
-  const firstMs = [...countedSessions(db, deps, filters).values()].reduce(
-    (ms, one) => Math.min(ms, one.firstMs),
-    nowMs,
-  );
+  const sessions = [...countedSessions(db, deps, filters).values()];
+  const hasSessions = filters.repository === undefined || sessions.length > 0;
+  const costNanoUsd = hasSessions ? sumOf(ofMonth) : undefined;
+  const firstMs = sessions.reduce((ms, one) => Math.min(ms, one.firstMs), nowMs);
   const forecast =
     sumOf(days) === undefined
       ? undefined
       : forecastMonth(new Map(days.map(({ day, cost }) => [day, cost ?? 0])), today, dayOf(firstMs));
   return {
     month,
+    hasSessions,
     ...(costNanoUsd !== undefined && { costNanoUsd }),
     isLowerBound: ofMonth.some((one) => one.isLowerBound),
     ...(forecast !== undefined && { forecast }),
