@@ -54,10 +54,7 @@ async function print(
     const result = usageReport(db, agents, question, context.now(), isData, subscriptions);
     if (result === undefined) return undefined;
     const outlook = isOfThisMonth(question)
-      ? monthOutlooks(db, { agents }, loaded.config.budget, {
-          nowMs: context.now(),
-          ...(options.timeZone !== undefined && { timeZone: options.timeZone }),
-        })
+      ? monthOutlooks(db, { agents }, loaded.config.budget, { nowMs: context.now() })
       : undefined;
     return {
       question,

@@ -84,7 +84,7 @@ export function noPriceNotes(unpriced: readonly UnpricedModel[]): readonly strin
   if (!canBeAdded) return lines;
   return [
     ...lines,
-    `to add prices: ${suggest("config set prices.file <file>")}; docs/settings.md has examples, and ${suggest("config check-prices <file>")} checks the file; for the list price of another provider: ${suggest("config set prices.providers.<model> <provider>")}`,
+    `to add prices: ${suggest("config set prices.file <file>")}; docs/settings.md has examples, also of models of other providers; ${suggest("config check-prices <file>")} checks the file`,
   ];
 }
 

@@ -15,9 +15,10 @@ test("Codex: the last line with limits counts; windows that the server rounded, 
     line({ primary: { used_percent: 3, window_minutes: 43_200, resets_at: 1_795_000_000 } }),
     line(null),
   ];
+  const reportedMs = Date.parse("2026-11-21T06:00:00.000Z");
   expect(codex.rateLimitsOf(lines)).toEqual([
-    { window: "five_hour", percent: 12.5, resetsAtMs: 1_795_000_000_000 },
-    { window: "seven_day", percent: 40, resetsAtMs: Date.parse("2026-11-21T06:01:30.000Z") },
+    { window: "five_hour", percent: 12.5, resetsAtMs: 1_795_000_000_000, reportedMs },
+    { window: "seven_day", percent: 40, resetsAtMs: Date.parse("2026-11-21T06:01:30.000Z"), reportedMs },
   ]);
   expect(codex.rateLimitsOf(["", "{", line({ primary: { used_percent: "all", window_minutes: 300 } })])).toEqual([]);
 });
