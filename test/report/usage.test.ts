@@ -7,6 +7,7 @@ import type { UsageQuery } from "#show/report/query.ts";
 import { DIMENSIONS, type Dimension } from "#show/report/query.ts";
 import { type SessionView, viewOf } from "#show/report/session-view.ts";
 import { usage, usageByGroupings } from "#show/report/usage.ts";
+import { NOTHING } from "#show/report/usage-facts.ts";
 import type { UsageRow } from "#show/report/usage-rows.ts";
 import { type Database, openDatabase } from "#store/database.ts";
 import { recentSessions } from "#store/queries.ts";
@@ -70,6 +71,29 @@ function fromViews(of: readonly SessionView[]) {
     "tools.open": is("open"),
   };
 }
+
+test.each([[["day"]], [["repository"]], [["session"]], [["model", "agent"]], [[]]] as const)(
+  "only costs, by %j: the same as with everything else",
+  (by) => {
+    const rows = query(by);
+    const costs = query(by, { costOnly: true });
+    const costOf = ({ key, calls, sessionsWithoutUsage }: UsageRow) => {
+      const { modelCalls, aggregateRecords, callsWithoutUsage, incompleteCalls, unpricedCalls, costNanoUsd } =
+        calls ?? NOTHING;
+      const counts = { modelCalls, aggregateRecords, callsWithoutUsage, incompleteCalls, unpricedCalls };
+      return { key, ...counts, costNanoUsd, sessionsWithoutUsage };
+    };
+    // Rows of tools and turns alone are left out
+    const nothing = JSON.stringify({ ...costOf({ ...EMPTY, key: {} }), key: undefined });
+    const some = (all: readonly UsageRow[]) =>
+      all.map(costOf).filter((one) => JSON.stringify({ ...one, key: undefined }) !== nothing);
+    expect(some(costs)).toEqual(some(rows));
+    expect(some(rows).length).toBeGreaterThan(0);
+    for (const { turns, tools } of costs) expect([turns, tools]).toEqual([undefined, undefined]);
+  },
+);
+
+const EMPTY: UsageRow = { key: {}, sessions: 0, agentsWithoutUsage: [], sessionsWithoutUsage: 0 };
 
 describe("recorded sessions, ended and running", () => {
   test("the store contains every kind of data", () => {

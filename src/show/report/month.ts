@@ -132,7 +132,7 @@ function outlookOf(
   const dayOf = (ms: number): string => bucketsOf(filters.timeZone)(ms, "day");
   const today = dayOf(nowMs);
   const month = today.slice(0, 7);
-  const rows = usage(db, deps, { ...filters, by: ["day"], sinceMs: nowMs - READ_MS });
+  const rows = usage(db, deps, { ...filters, by: ["day"], costOnly: true, sinceMs: nowMs - READ_MS });
   const days = rows.map(({ key, calls = NOTHING, sessionsWithoutUsage }) => ({
     day: key.day ?? "",
     cost: knownAmounts(calls, sessionsWithoutUsage > 0).costNanoUsd,

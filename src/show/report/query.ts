@@ -14,6 +14,8 @@ export interface UsageQuery {
   readonly session?: number;
   /** Only what led to certain commits or changes. */
   readonly ledTo?: LedTo;
+  /** Rows have calls with their number and cost, without tokens, tools and turns: half as much to read. */
+  readonly costOnly?: boolean;
   /** IANA name. @default the machine's */
   readonly timeZone?: string;
 }

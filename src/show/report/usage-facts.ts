@@ -61,6 +61,8 @@ export interface FactsWanted extends Readonly<Record<Fact["kind"], boolean>> {
   /** Whether facts are summed per model, and per tool. */
   readonly byModel: boolean;
   readonly byTool: boolean;
+  /** Whether calls have only their number and cost, without tokens. @default false */
+  readonly costOnly?: boolean;
   /** Whether facts are summed per commit and change. */
   readonly byChange?: boolean;
   /** IANA name. @default the machine's */
@@ -80,7 +82,11 @@ export interface FactsWanted extends Readonly<Record<Fact["kind"], boolean>> {
 export function* settledFacts(db: Database, sessions: readonly number[], wanted: FactsWanted): Generator<Fact> {
   const rows = summedRows(db, sessions, wanted);
   if (wanted.calls) {
-    for (const [subject, row] of rows("usage", CALL_SUMS, wanted.byModel ? "model" : undefined)) {
+    for (const [subject, row] of rows(
+      "usage",
+      wanted.costOnly === true ? COST_SUMS : CALL_SUMS,
+      wanted.byModel ? "model" : undefined,
+    )) {
       const model = row["model"];
       const figures = figuresIn(row, NOTHING, CALL_FIGURES);
       yield { kind: "calls", ...subject, model: typeof model === "string" ? model : null, figures };
@@ -187,6 +193,8 @@ const CALL_SUMS: Sums<CallFigures> = {
   cacheReportedInput: "iif(cache_read IS NULL, NULL, input)",
   cacheReportedRead: "iif(input IS NULL, NULL, cache_read)",
 };
+const { modelCalls, aggregateRecords, callsWithoutUsage, incompleteCalls, unpricedCalls, costNanoUsd } = CALL_SUMS;
+const COST_SUMS = { modelCalls, aggregateRecords, callsWithoutUsage, incompleteCalls, unpricedCalls, costNanoUsd };
 const TOOL_SUMS: Sums<ToolFigures> = {
   calls: "calls",
   errors: "errors",

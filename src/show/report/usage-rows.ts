@@ -31,7 +31,8 @@ export function partsOf(query: UsageQuery): {
   readonly turns: boolean;
 } {
   const ofModels = groupsBy(query, "model") || query.model !== undefined;
-  return { calls: !groupsBy(query, "tool"), tools: !ofModels, turns: !ofModels && !groupsBy(query, "tool") };
+  const hasAll = !ofModels && query.costOnly !== true;
+  return { calls: !groupsBy(query, "tool"), tools: hasAll, turns: hasAll && !groupsBy(query, "tool") };
 }
 
 /** Whether a query groups by a dimension. */

@@ -62,6 +62,7 @@ export function usageByGroupings(
     turns: needs("turns"),
     byModel: isGroupedBy("model") || query.model !== undefined,
     byTool: isGroupedBy("tool"),
+    costOnly: query.costOnly === true,
     byChange,
     ...(!byChange && !isGroupedBy("session") && { standIns: standInsOf(sessions, isGroupedBy("repository")) }),
     ...(unit !== undefined && { unit }),

@@ -59,7 +59,16 @@ const activeSince = (db: Database, sinceMs: number): readonly { readonly id: num
     .map((row) => ({ id: Number(row["id"]), lastMs: Number(row["last_ms"]) }));
 
 const wanted = (sinceMs: number, untilMs: number) =>
-  ({ sinceMs, untilMs, calls: true, tools: false, turns: false, byModel: false, byTool: false }) as const;
+  ({
+    sinceMs,
+    untilMs,
+    calls: true,
+    tools: false,
+    turns: false,
+    byModel: false,
+    byTool: false,
+    costOnly: true,
+  }) as const;
 
 const sumsOf = (facts: Iterable<Fact>): CallSums => {
   let sums = NO_CALLS;
