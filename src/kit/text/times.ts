@@ -70,7 +70,7 @@ export function timeZoneName({ zone, link }: Settings = { zone: process.env["TZ"
 
 /**
  * Runs something as if this machine were in another time zone. The variable TZ decides about all local times and days of a process, so
- * nothing has to be told which zone applies, and nothing can forget it.
+ * no function needs an argument for the zone, and none can forget it.
  *
  * @param name IANA name, e.g. `Europe/Berlin`; `undefined`: the machine's
  * @throws UserError for any other text, before anything runs
