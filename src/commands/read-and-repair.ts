@@ -4,6 +4,7 @@
 // which fails where the address space is limited.
 
 export * from "./bridge.ts";
+export * from "./compare.ts";
 export * from "./demo.ts";
 export * from "./doctor.ts";
 export * from "./export.ts";

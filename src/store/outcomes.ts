@@ -196,6 +196,24 @@ export function outcomeFigures(
   };
 }
 
+/**
+ * Finds commits whose lines another commit of the list has now (amended, rebased, squashed). The lines count once, for the last observed
+ * commit, as in the counters.
+ */
+export function containedIn(commits: readonly CommitWithOutcome[]): (one: CommitWithOutcome) => boolean {
+  const withLines = new Map(commits.flatMap((one) => (one.outcome?.lines === undefined ? [] : [[one.commit, one]])));
+  const ofObserved = new Set(
+    commits.flatMap(({ certainty, outcome }) =>
+      certainty === "observed" && outcome?.lines !== undefined ? (outcome.rewritten?.by ?? []) : [],
+    ),
+  );
+  return ({ commit, certainty, outcome }) => {
+    const next = withLines.get(outcome?.rewritten?.by ?? "");
+    if (next !== undefined) return next.certainty === "observed" || certainty === "inferred";
+    return certainty === "inferred" && ofObserved.has(commit);
+  };
+}
+
 // --- internal ---
 
 const VALUES = [
@@ -261,24 +279,6 @@ function toOutcome(row: Row): StoredOutcome {
     attested: JSON.parse(textIn(row, "attested") ?? "[]") as readonly Attestation[],
     landingPull: textIn(row, "landing_pull"),
   });
-}
-
-/**
- * Finds commits whose lines another commit of the list has now (amended, rebased, squashed). The lines count once, for the last observed
- * commit, as in the counters.
- */
-function containedIn(commits: readonly CommitWithOutcome[]): (one: CommitWithOutcome) => boolean {
-  const withLines = new Map(commits.flatMap((one) => (one.outcome?.lines === undefined ? [] : [[one.commit, one]])));
-  const ofObserved = new Set(
-    commits.flatMap(({ certainty, outcome }) =>
-      certainty === "observed" && outcome?.lines !== undefined ? (outcome.rewritten?.by ?? []) : [],
-    ),
-  );
-  return ({ commit, certainty, outcome }) => {
-    const next = withLines.get(outcome?.rewritten?.by ?? "");
-    if (next !== undefined) return next.certainty === "observed" || certainty === "inferred";
-    return certainty === "inferred" && ofObserved.has(commit);
-  };
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);

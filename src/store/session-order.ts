@@ -38,23 +38,8 @@ export function dearestSession(db: Database): number | undefined {
   return row === undefined ? undefined : Number(row["session"]);
 }
 
-// --- internal ---
-
-const SUMS = {
-  cost: "SELECT session, sum(cost_nano_usd) AS v FROM usage GROUP BY session",
-  failures: "SELECT session, sum(errors + denied) AS v FROM tool_usage GROUP BY session",
-} as const;
-
-const sums = (db: Database, of: keyof typeof SUMS): ReadonlyMap<number, number> =>
-  new Map(
-    db
-      .prepare(SUMS[of])
-      .all()
-      .flatMap((row) => (row["v"] === null ? [] : [[Number(row["session"]), Number(row["v"])] as const])),
-  );
-
-/** The time in which a turn or subagent ran, per session: stored for imported ones, otherwise from their turns. */
-function workTimes(db: Database): ReadonlyMap<number, number> {
+/** The settled time in which a turn or subagent ran, per session: stored for imported ones, otherwise from their turns. */
+export function workTimes(db: Database): ReadonlyMap<number, number> {
   const packed =
     "SELECT session, sum(json_extract(totals, '$.workMs')) AS v FROM segments GROUP BY session HAVING v > 0";
   const runs = `SELECT session, json_group_array(json_object('startMs', start_ms, 'endMs', end_ms)) AS runs FROM
@@ -70,3 +55,18 @@ function workTimes(db: Database): ReadonlyMap<number, number> {
       .map((row) => [Number(row["session"]), coveredMs(JSON.parse(String(row["runs"])))] as const),
   ]);
 }
+
+// --- internal ---
+
+const SUMS = {
+  cost: "SELECT session, sum(cost_nano_usd) AS v FROM usage GROUP BY session",
+  failures: "SELECT session, sum(errors + denied) AS v FROM tool_usage GROUP BY session",
+} as const;
+
+const sums = (db: Database, of: keyof typeof SUMS): ReadonlyMap<number, number> =>
+  new Map(
+    db
+      .prepare(SUMS[of])
+      .all()
+      .flatMap((row) => (row["v"] === null ? [] : [[Number(row["session"]), Number(row["v"])] as const])),
+  );

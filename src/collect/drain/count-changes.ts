@@ -1,5 +1,3 @@
-import type { StoredCommit } from "#core/model/changes.ts";
-import type { Fate } from "#core/model/outcomes.ts";
 import type { Counted } from "#core/model/telemetry.ts";
 import { DEFAULT_BRANCHES } from "#core/rules/change-facts.ts";
 import {
@@ -22,9 +20,10 @@ import {
   markCommitsCounted,
   rowsOfCommit,
 } from "#store/change-counts.ts";
-import { storedChanges, storedCommits, storedRepositories } from "#store/changes.ts";
+import { storedRepositories } from "#store/changes.ts";
+import { committedBranches } from "#store/committed-branches.ts";
 import { countFacts, isCounted } from "#store/counters.ts";
-import { outcomeFinder, storedOutcomes } from "#store/outcomes.ts";
+import { storedOutcomes } from "#store/outcomes.ts";
 import { sessionById } from "#store/sessions.ts";
 import type { Drain } from "./context.ts";
 
@@ -76,35 +75,13 @@ export function countOutcomes(drain: Drain): void {
 
 // --- internal ---
 
-/**
- * Counts the branches of agents' commits that git shows to be merged: at least one observed commit reached the default branch, and no
- * known one is open, unknown or not checked yet. A commit that is gone was dropped.
- */
+/** Counts the branches of agents' commits that git shows to be merged. */
 function countMergedChanges(drain: Drain): void {
-  const { db } = drain;
-  const keys = new Map(storedRepositories(db).map(({ id, key }) => [id, key]));
-  const outcomeOf = outcomeFinder(db);
-  const identityIn = ({ repository, branch }: Pick<StoredCommit, "repository" | "branch">) =>
-    repository === undefined || branch === undefined || DEFAULT_BRANCHES.has(branch)
-      ? undefined
-      : `${branch} ${keys.get(repository)}`;
-  const branches = new Map<string, StoredCommit[]>();
-  for (const one of storedCommits(db)) {
-    const identity = identityIn(one);
-    if (identity !== undefined) branches.set(identity, [...(branches.get(identity) ?? []), one]);
-  }
-  const pulls = new Set(storedChanges(db).flatMap((one) => (one.changeKind === "pull_request" ? identityIn(one) : [])));
-  for (const [identity, commits] of branches) {
-    const fates = commits.map((one) => outcomeOf(one)?.fate);
-    const reached = commits.filter((one, at) => one.certainty === "observed" && isReached(fates[at]));
-    const [maker] = reached;
-    if (maker === undefined || !fates.every((fate) => isReached(fate) || fate === "gone")) continue;
-    const kind = pulls.has(identity) ? "pull_request" : "branch";
-    count(drain, maker.session, [mergedChangeCounts(countedFor(drain, maker), kind, identity)]);
+  for (const { identity, kind, merged } of committedBranches(drain.db)) {
+    if (merged === undefined) continue;
+    count(drain, merged.session, [mergedChangeCounts(countedFor(drain, merged), kind, identity)]);
   }
 }
-
-const isReached = (fate: Fate | undefined): boolean => fate === "merged" || fate === "reverted";
 
 const countsNow = ({ isPacked }: CommitToCount): boolean => isPacked !== true;
 

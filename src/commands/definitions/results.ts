@@ -1,11 +1,11 @@
-import { type Command, Option } from "commander";
+import { Argument, type Command, Option } from "commander";
 import { CAPTURE_LEVELS } from "#core/model/capture.ts";
 import { suggest } from "#kit/suggest.ts";
 import { GROUPS } from "./groups.ts";
 import { NO_REFRESH } from "./option-texts.ts";
 import type { CommandSetup } from "./setup.ts";
 
-/** Adds the commands that show results elsewhere or later: in a status line, in a file, in what became of commits. */
+/** Adds the commands that compare, and those that show results elsewhere or later: in a status line, in a file, in what became of commits. */
 export function addResultCommands(program: Command, { context, done, packageRoot }: CommandSetup): void {
   program
     .command("statusline")
@@ -15,6 +15,25 @@ export function addResultCommands(program: Command, { context, done, packageRoot
     .argument("[end...]", "ignored if it begins with ;")
     .action(async (agent: string | undefined, end: string[]) =>
       done((await import("../read-and-repair.ts")).statusline(agent, end, context)),
+    );
+
+  program
+    .command("compare")
+    .helpGroup(GROUPS.see)
+    .description("compare two models, agents, versions or repositories by sessions: is B better or worse than A")
+    .addArgument(new Argument("<by>", "what A and B are").choices(["model", "agent", "version", "repository"]))
+    .argument(
+      "[names...]",
+      "A and B; of versions also the agent before them, or only the agent (default: its newest version and the one before)",
+    )
+    .option("--since <time>", "only sessions that began since this age or time, e.g. 30d, 2026-11-14 (default: all)")
+    .option("--until <time>", "only sessions that began before this age or time")
+    .option("--agent <agent>", "only this agent, e.g. claude-code")
+    .option("--repository <name>", "only this repository")
+    .option("--json", "print JSON", false)
+    .option("--no-refresh", NO_REFRESH)
+    .action(async (by: "model" | "agent" | "version" | "repository", names: string[], options) =>
+      done((await import("../read-and-repair.ts")).compare(by, names, options, context)),
     );
 
   program
