@@ -6,6 +6,7 @@
 export * from "./bridge.ts";
 export * from "./compare.ts";
 export * from "./demo.ts";
+export * from "./digest.ts";
 export * from "./doctor.ts";
 export * from "./export.ts";
 export * from "./export-trace.ts";

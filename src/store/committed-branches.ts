@@ -14,6 +14,8 @@ export interface CommittedBranch {
   readonly commits: readonly StoredCommit[];
   /** No commit is open, unknown or not checked yet. A commit that is gone was dropped. */
   readonly isDecided: boolean;
+  /** What became of each commit is known; one can still be open. */
+  readonly isKnown: boolean;
   /** The first observed commit that reached the default branch, if git shows that the branch is merged. */
   readonly merged?: StoredCommit;
   /** When the last of its commits reached the default branch. */
@@ -50,6 +52,7 @@ export function committedBranches(db: Database): readonly CommittedBranch[] {
       kind: pulls.has(identity) ? "pull_request" : "branch",
       commits,
       isDecided,
+      isKnown: outcomes.every((one) => one !== undefined && one.fate !== "unknown"),
       ...(isDecided && reached !== undefined && { merged: reached }),
       ...(landed.length > 0 && { landedMs: landed.reduce((last, ms) => Math.max(last, ms)) }),
     };

@@ -37,6 +37,18 @@ export function addResultCommands(program: Command, { context, done, packageRoot
     );
 
   program
+    .command("digest")
+    .helpGroup(GROUPS.see)
+    .description("sum up the last whole week or month, to forward it; without names of people and sessions")
+    .addArgument(new Argument("[period]", "what to sum up").choices(["week", "month"]).default("week"))
+    .option("--markdown", "print Markdown, for GitHub, Slack and mail", false)
+    .option("--json", "print JSON", false)
+    .option("--no-refresh", NO_REFRESH)
+    .action(async (period: "week" | "month", options) =>
+      done((await import("../read-and-repair.ts")).digest(period, options, context)),
+    );
+
+  program
     .command("outcomes")
     .helpGroup(GROUPS.see)
     .description(

@@ -51,6 +51,16 @@ export function percentOf(share: number): string {
   return share < 1 - ROUNDING && share >= 0.995 ? ">99%" : `${Math.round(share * 100)}%`;
 }
 
+/** How much something changed, of the share 0.33: `+33%`, `-3.4%`, `0%`. @param unit empty: of points */
+export const changeOf = (share: number, unit = "%"): string =>
+  `${Math.abs(share) < 0.0005 ? "" : share > 0 ? "+" : "-"}${sizeOf(share)}${unit}`;
+
+/** The same without sign and unit: `33`, `3.4`. */
+export function sizeOf(share: number): string {
+  const percent = Math.abs(share) * 100;
+  return percent < 0.05 || percent >= 9.95 ? exact(percent) : percent.toFixed(1);
+}
+
 /** `1 turn`, `2,500 turns`. */
 export const plural = (n: number, one: string, many = `${one}s`): string => `${exact(n)} ${n === 1 ? one : many}`;
 

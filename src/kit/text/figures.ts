@@ -1,6 +1,16 @@
 import { dollars, exact, leastDollars, shortCount } from "./amounts.ts";
 
-export { dollars, duration, exact, leastDollars, percentOf, plural, preciseDollars } from "./amounts.ts";
+export {
+  changeOf,
+  dollars,
+  duration,
+  exact,
+  leastDollars,
+  percentOf,
+  plural,
+  preciseDollars,
+  sizeOf,
+} from "./amounts.ts";
 
 // Figures as text for people. None of these throws; no result needs escaping
 

@@ -52,6 +52,12 @@ export function changeComment(report: ChangeReport, agents: readonly Agent[]): s
   ].join("\n");
 }
 
+/** Names come from agents: as text, whatever they contain. Code keeps its backticks. */
+export const escaped = (text: string): string =>
+  printable(text)
+    .replace(/[\\|*_[\]<>#@~]/g, (sign) => `\\${sign}`)
+    .replaceAll("\\@", "&#64;");
+
 // --- internal ---
 
 const MAX_COMMITS = 20;
@@ -85,9 +91,3 @@ function markdownTable(
     ...lines.map((one) => line([...one.keys, ...columns.map(({ cell }) => cell(one).replace("?", "unknown"))])),
   ];
 }
-
-/** Names come from agents: as text, whatever they contain. Code keeps its backticks. */
-const escaped = (text: string): string =>
-  printable(text)
-    .replace(/[\\|*_[\]<>#@~]/g, (sign) => `\\${sign}`)
-    .replaceAll("\\@", "&#64;");

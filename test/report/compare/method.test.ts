@@ -58,7 +58,7 @@ test("exchanged sides give the same answer with other signs, to the last digit",
         const other = back[at];
         expect([other?.a, other?.b]).toEqual([one.b, one.a]);
         expect(other?.difference?.corrected).toBe(one.difference?.corrected);
-        const turned = (value = Number.NaN) => (one.measure.scale === "share" ? -value : 1 / (1 + value) - 1);
+        const turned = (value = Number.NaN) => (one.measure.unit === "share" ? -value : 1 / (1 + value) - 1);
         expect(other?.difference?.change).toBeCloseTo(turned(one.difference?.change), 9);
         expect(other?.difference?.interval?.[0]).toBeCloseTo(turned(one.difference?.interval?.[1]), 9);
         const exchanged = { less: "more", more: "less", none: "none", few: "few", unknown: "unknown" } as const;

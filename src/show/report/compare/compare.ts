@@ -1,7 +1,7 @@
 import type { Agent } from "#core/model/agent.ts";
 import type { Database } from "#store/database.ts";
 import type { UsageQuery } from "../query.ts";
-import { isPriced, MEASURES, type Measure } from "./measures.ts";
+import { isPriced, MEASURES, type Measure, scaleOf } from "./measures.ts";
 import { corrected, type Difference, differenceOf, LEVEL, MIN_SESSIONS, measured, type Unit } from "./resample.ts";
 import { type SessionFigures, sessionFigures } from "./session-figures.ts";
 
@@ -95,7 +95,7 @@ export function comparedMeasures(
   const compared = MEASURES.map((measure) => {
     const [ofA, ofB] = [unitsOf(a, measure), unitsOf(b, measure)];
     const isEnough = ofA.length >= MIN_SESSIONS && ofB.length >= MIN_SESSIONS;
-    const difference = isEnough ? differenceOf(ofA, ofB, measure.scale, isFirst) : undefined;
+    const difference = isEnough ? differenceOf(ofA, ofB, scaleOf(measure), isFirst) : undefined;
     return { measure, a: sideValue(ofA), b: sideValue(ofB), isEnough, difference };
   });
   const tested = compared.filter(isTested);

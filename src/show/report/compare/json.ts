@@ -1,6 +1,6 @@
 import { isoTime, usd } from "#kit/text/figures.ts";
 import type { ComparedMeasure, Comparison, NotCompared, Side } from "./compare.ts";
-import type { Measure } from "./measures.ts";
+import { type Measure, scaleOf } from "./measures.ts";
 import { LEVEL, MIN_SESSIONS, RESAMPLES } from "./resample.ts";
 
 /** A comparison as a JSON document. Unknown is `null`, never 0. */
@@ -45,7 +45,7 @@ const sideJson = ({ name, sessions, turns, firstMs, lastMs, withoutCost }: Side)
 const measureJson = ({ measure, a, b, difference, verdict }: ComparedMeasure) => ({
   measure: measure.name,
   unit: measure.unit === "nano_usd" ? "usd" : measure.unit,
-  compared_as: measure.scale,
+  compared_as: scaleOf(measure),
   a: valueJson(measure, a),
   b: valueJson(measure, b),
   change: difference?.change ?? null,

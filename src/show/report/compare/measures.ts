@@ -8,12 +8,10 @@ export interface Measure {
   readonly title: string;
   /** The title in the table, which has room for 18 columns. @default title */
   readonly short?: string;
-  readonly scale: Scale;
+  /** A share is compared by its difference, everything else as a ratio. */
   readonly unit: "nano_usd" | "ms" | "calls" | "share";
   /** Which direction is better; absent: neither. */
   readonly better?: "less" | "more";
-  /** A session of which a part of the cost is unknown is left out. */
-  readonly isMoney?: true;
   /** It is known of single calls, so sessions with several models count for each of them. */
   readonly isOfCalls?: true;
   /** What a session adds. @param calls those of the group's model, otherwise all @returns `undefined`: nothing, or unknown */
@@ -27,10 +25,8 @@ export const MEASURES: readonly Measure[] = [
   {
     name: "cost_per_turn",
     title: "cost per turn",
-    scale: "ratio",
     unit: "nano_usd",
     better: "less",
-    isMoney: true,
     of: (session, calls) => perTurn(session, isPriced(session) ? calls.costNanoUsd : undefined),
     phrase: (by, isMore) => `costs ${by} ${isMore ? "more" : "less"} per turn`,
   },
@@ -38,7 +34,6 @@ export const MEASURES: readonly Measure[] = [
     name: "work_ms_per_turn",
     title: "time at work per turn",
     short: "work time per turn",
-    scale: "ratio",
     unit: "ms",
     better: "less",
     of: (session) => perTurn(session, session.workMs),
@@ -48,7 +43,6 @@ export const MEASURES: readonly Measure[] = [
     name: "model_calls_per_turn",
     title: "model calls per turn",
     short: "calls per turn",
-    scale: "ratio",
     unit: "calls",
     of: (session, calls) =>
       perTurn(session, session.isUsageUnknown || calls.aggregateRecords > 0 ? undefined : calls.modelCalls),
@@ -57,7 +51,6 @@ export const MEASURES: readonly Measure[] = [
   {
     name: "tool_failure_share",
     title: "failed tool calls",
-    scale: "share",
     unit: "share",
     better: "less",
     of: ({ tools }) => unit(tools.errors, tools.calls),
@@ -67,7 +60,6 @@ export const MEASURES: readonly Measure[] = [
     name: "failed_turn_share",
     title: "failed or interrupted turns",
     short: "failed turns",
-    scale: "share",
     unit: "share",
     better: "less",
     of: ({ turns }) => unit(turns.failed + turns.interrupted, turns.turns),
@@ -77,7 +69,6 @@ export const MEASURES: readonly Measure[] = [
     name: "cache_read_share",
     title: "input read from the cache",
     short: "cached input",
-    scale: "share",
     unit: "share",
     better: "more",
     isOfCalls: true,
@@ -88,10 +79,8 @@ export const MEASURES: readonly Measure[] = [
     name: "cost_per_merged_change",
     title: "cost per merged change",
     short: "cost/merged change",
-    scale: "ratio",
     unit: "nano_usd",
     better: "less",
-    isMoney: true,
     of: (session, { costNanoUsd }) =>
       session.merged === undefined || costNanoUsd === undefined || !isPriced(session)
         ? undefined
@@ -102,13 +91,14 @@ export const MEASURES: readonly Measure[] = [
     name: "kept_line_share",
     title: "lines kept after 7 days",
     short: "lines kept 7 days",
-    scale: "share",
     unit: "share",
     better: "more",
     of: ({ kept }) => unit(kept?.kept, kept?.written),
     phrase: (by, isMore) => `has a share of kept lines ${by} ${isMore ? "higher" : "lower"}`,
   },
 ];
+
+export const scaleOf = ({ unit }: Measure): Scale => (unit === "share" ? "share" : "ratio");
 
 /** Whether the cost of all calls of a session is known. */
 export const isPriced = ({ isUsageUnknown, calls }: SessionFigures): boolean =>

@@ -5,12 +5,9 @@ import { committedBranches } from "#store/committed-branches.ts";
 import type { Database } from "#store/database.ts";
 import { containedIn, type KeptShare, outcomeFigures, outcomeReader } from "#store/outcomes.ts";
 import { jsonRows } from "#store/rows.ts";
-import { workTimes } from "#store/session-order.ts";
-import { sessionById, unsettledSessions } from "#store/sessions.ts";
 import { ownCommits } from "../attribution.ts";
 import { wholeQuarters } from "../buckets.ts";
 import type { UsageQuery } from "../query.ts";
-import { summarise } from "../session-summary.ts";
 import {
   addTo,
   CALL_FIGURES,
@@ -27,6 +24,7 @@ import {
   type TurnFigures,
 } from "../usage-facts.ts";
 import { countedSessions } from "../usage-sessions.ts";
+import { workOfSessions } from "../work-times.ts";
 
 /** A session, with its subagents, in the figures of `report`. */
 export interface SessionFigures {
@@ -60,10 +58,6 @@ export function sessionFigures(
   const counted = countedSessions(db, deps, query);
   const { sinceMs, untilMs } = wholeQuarters(query);
   const rootOf = (number: number): number => counted.get(number)?.root ?? number;
-  const work = new Map(workTimes(db));
-  for (const number of unsettledSessions(db)) {
-    if (counted.get(number)?.root === number) work.set(number, summarise(db, sessionById(db, number), deps).workMs);
-  }
   const versions = new Map(jsonRows<VersionRow>(db, VERSION, "sessions s").map(([id, ...rest]) => [id, rest]));
   const results = resultsOf(db, rootOf);
   const sessions = new Map<number, Collected>();
@@ -97,9 +91,9 @@ export function sessionFigures(
   };
   for (const fact of settledFacts(db, [...counted.keys()], EVERYTHING)) add(fact);
   for (const fact of openFactsOf(db, deps, counted)) add(fact);
-  for (const [number, ms] of work) {
-    const session = sessions.get(rootOf(number));
-    if (session !== undefined && ms > 0) session.workMs = (session.workMs ?? 0) + ms;
+  for (const [number, workMs] of workOfSessions(db, deps, counted)) {
+    const session = sessions.get(number);
+    if (session !== undefined) session.workMs = workMs;
   }
   for (const session of sessions.values()) {
     // The open part of a session can report tokens after all

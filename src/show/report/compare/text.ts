@@ -1,4 +1,4 @@
-import { dollars, duration, exact, localTime, percentOf, plural } from "#kit/text/figures.ts";
+import { changeOf, dollars, duration, exact, localTime, percentOf, plural, sizeOf } from "#kit/text/figures.ts";
 import { type Column, table } from "#kit/text/table.ts";
 import { printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import { type ComparedMeasure, type Comparison, isTested, type NotCompared, type Side } from "./compare.ts";
@@ -127,17 +127,11 @@ function valueText({ unit }: Measure, value: number | undefined): string {
 }
 
 /** `-33%`, `+10`: of shares in points. */
-const changeText = ({ scale }: Measure, change: number): string =>
-  `${Math.abs(change) < 0.0005 ? "" : change > 0 ? "+" : "-"}${percents(Math.abs(change))}${scale === "ratio" ? "%" : ""}`;
+const changeText = ({ unit }: Measure, change: number): string => changeOf(change, unit === "share" ? "" : "%");
 
 /** `33%`, `10 points`. */
-const sizeText = ({ scale }: Measure, change: number): string =>
-  `${percents(Math.abs(change))}${scale === "ratio" ? "%" : " points"}`;
-
-const percents = (share: number): string => {
-  const percent = share * 100;
-  return percent < 0.05 || percent >= 9.95 ? String(Math.round(percent)) : percent.toFixed(1);
-};
+const sizeText = ({ unit }: Measure, change: number): string =>
+  `${sizeOf(change)}${unit === "share" ? " points" : "%"}`;
 
 function* notesOf({ query, a, b, measures, leftOut }: Comparison): Generator<string> {
   const from = query.sinceMs === undefined ? "" : ` since ${localTime(query.sinceMs).slice(0, 16)}`;
