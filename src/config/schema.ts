@@ -175,12 +175,14 @@ export const Config = z.strictObject({
     .describe("Identity of the user."),
   reconcile: z
     .strictObject({
-      prometheus: endpoint.optional().describe("Prometheus that reconcile queries, e.g. http://127.0.0.1:9090."),
+      prometheus: endpoint
+        .optional()
+        .describe("Prometheus that reconcile and digest --from query, e.g. http://127.0.0.1:9090."),
       jaeger: endpoint.optional().describe("Jaeger that reconcile queries, e.g. http://127.0.0.1:16686."),
       tempo: endpoint.optional().describe("Tempo that reconcile queries, e.g. http://127.0.0.1:3200."),
     })
     .prefault({})
-    .describe("Backends that reconcile queries; no data is exported to them."),
+    .describe("Backends that reconcile and digest query; no data is exported to them."),
   view: z
     .strictObject({
       hosts: text("hosts")

@@ -22,17 +22,18 @@ export class Backend {
 
   /**
    * @param env contains the headers, `OPENHOOK_RECONCILE_<NAME>_HEADERS=authorization=Bearer%20…`: the only source of tokens
+   * @param option that gave the address
    * @throws UserError for an invalid address or invalid headers
    */
-  constructor(name: BackendName, url: string, env: Readonly<Record<string, string | undefined>>) {
+  constructor(name: BackendName, url: string, env: Readonly<Record<string, string | undefined>>, option = `--${name}`) {
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-      throw new UserError("E_USAGE", `--${name} takes an address that begins with http:// or https://`);
+      throw new UserError("E_USAGE", `${option} takes an address that begins with http:// or https://`);
     }
     this.name = name;
     this.title = TITLES[name];
     this.#base = new URL(url);
     if (this.#base.username !== "" || this.#base.password !== "") {
-      throw new UserError("E_USAGE", `--${name} contains a user or password; put it into ${variableOf(name)}`);
+      throw new UserError("E_USAGE", `${option} contains a user or password; put it into ${variableOf(name)}`);
     }
     const { pairs, problems } = parsePairs(env[variableOf(name)] ?? "");
     if (problems.length > 0) throw new UserError("E_USAGE", `${variableOf(name)} ${problems.join(", ")}`);

@@ -26,19 +26,21 @@ export async function fetchSeries(
     // `last_over_time` keeps the names, so one query covers all metrics
     const query = `last_over_time({__name__=~"gen_ai.*|openhook.*",__name__!~".*_bucket",${label}=${JSON.stringify(instanceId)}}[${seconds}s])`;
     const response = await backend.query("/api/v1/query", { query, time: String(untilMs / 1000) });
-    for (const series of seriesIn(response)) found.set(JSON.stringify(Object.entries(series.labels).sort()), series);
+    for (const { labels, value } of samplesIn(response)) {
+      const name = labels["__name__"];
+      if (name !== undefined) found.set(JSON.stringify(Object.entries(labels).sort()), { name, labels, value });
+    }
   }
   return [...found.values()];
 }
 
-/** Series of an instant query's response. */
-function seriesIn(response: unknown): readonly FoundSeries[] {
+/** The samples of an instant query's response; none if it is no such response. */
+export function samplesIn(response: unknown): readonly Omit<FoundSeries, "name">[] {
   const { status, data } = (response ?? {}) as QueryResponse;
   if (status !== "success" || !Array.isArray(data?.result)) return [];
   return data.result.flatMap(({ metric, value }) => {
-    const name = metric?.["__name__"];
     const number = Number(value?.[1]);
-    return name === undefined || !Number.isFinite(number) ? [] : [{ name, labels: metric ?? {}, value: number }];
+    return Number.isFinite(number) ? [{ labels: metric ?? {}, value: number }] : [];
   });
 }
 

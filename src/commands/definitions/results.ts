@@ -41,6 +41,7 @@ export function addResultCommands(program: Command, { context, done, packageRoot
     .helpGroup(GROUPS.see)
     .description("sum up the last whole week or month, to forward it; without names of people and sessions")
     .addArgument(new Argument("[period]", "what to sum up").choices(["week", "month"]).default("week"))
+    .option("--from [url]", "of a team: the address of its Prometheus (default: reconcile.prometheus of your settings)")
     .option("--markdown", "print Markdown, for GitHub, Slack and mail", false)
     .option("--json", "print JSON", false)
     .option("--no-refresh", NO_REFRESH)

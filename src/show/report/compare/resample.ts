@@ -29,7 +29,7 @@ export const LEVEL = 0.05;
 
 /** The measure of a group. @returns `undefined` if there is nothing to divide by */
 export function measured(units: readonly Unit[]): number | undefined {
-  const { x, y } = sumsOf(columnsOf(units));
+  const { x, y } = sumsOf(units);
   return y > 0 ? x / y : undefined;
 }
 
@@ -45,7 +45,7 @@ export function differenceOf(
   scale: Scale,
   isFirst = true,
 ): Difference | undefined {
-  const [first, second] = (isFirst ? [a, b] : [b, a]).map(columnsOf) as [Columns, Columns];
+  const [first, second] = isFirst ? [a, b] : [b, a];
   const [sums, others] = [sumsOf(first), sumsOf(second)];
   if (!(sums.y > 0 && others.y > 0)) return undefined;
   // Where a side is 0 only the difference can be tested
@@ -84,16 +84,6 @@ export function corrected(values: readonly number[]): readonly number[] {
 
 // --- internal ---
 
-interface Columns {
-  readonly x: Float64Array;
-  readonly y: Float64Array;
-}
-
-const columnsOf = (units: readonly Unit[]): Columns => ({
-  x: Float64Array.from(units, ({ x }) => x),
-  y: Float64Array.from(units, ({ y }) => y),
-});
-
 /** Sums over a group, enough for its measure and the variance of it. */
 interface Sums {
   n: number;
@@ -106,7 +96,7 @@ interface Sums {
 
 const noSums = (): Sums => ({ n: 0, x: 0, y: 0, xx: 0, xy: 0, yy: 0 });
 
-function add(sums: Sums, x: number, y: number): void {
+function add(sums: Sums, { x, y }: Unit): void {
   sums.n += 1;
   sums.x += x;
   sums.y += y;
@@ -115,9 +105,9 @@ function add(sums: Sums, x: number, y: number): void {
   sums.yy += y * y;
 }
 
-function sumsOf({ x, y }: Columns): Sums {
+function sumsOf(units: readonly Unit[]): Sums {
   const sums = noSums();
-  for (let at = 0; at < x.length; at++) add(sums, x[at] ?? 0, y[at] ?? 0);
+  for (const unit of units) add(sums, unit);
   return sums;
 }
 
@@ -159,24 +149,21 @@ const snapped = (difference: number, size: number): number =>
 const inErrors = (difference: number, error: number): number => (difference === 0 ? 0 : difference / error);
 
 /** Deals all sessions to two sides of the same sizes again and again. */
-function shareOfLarger(a: Columns, b: Columns, observed: Gap, isLog: boolean): number {
-  const x = joined(a.x, b.x);
-  const y = joined(a.y, b.y);
-  const all = sumsOf({ x, y });
-  const isFewer = a.x.length <= b.x.length;
-  const dealt = isFewer ? a.x.length : b.x.length;
+function shareOfLarger(a: readonly Unit[], b: readonly Unit[], observed: Gap, isLog: boolean): number {
+  const isFewer = a.length <= b.length;
+  const units = [...a, ...b];
+  const all = sumsOf(units);
   const least = Math.abs(inErrors(observed.difference, observed.error)) * (1 - 1e-9);
   const next = randomNumbers();
-  const order = Uint32Array.from(x, (_, at) => at);
   let larger = 0;
   for (let round = 0; round < RESAMPLES; round++) {
     const part = noSums();
-    for (let at = 0; at < dealt; at++) {
-      const chosen = at + Math.floor(next() * (order.length - at));
-      const unit = order[chosen] ?? 0;
-      order[chosen] = order[at] ?? 0;
-      order[at] = unit;
-      add(part, x[unit] ?? 0, y[unit] ?? 0);
+    for (let at = 0; at < Math.min(a.length, b.length); at++) {
+      const chosen = at + Math.floor(next() * (units.length - at));
+      const unit = units[chosen] as Unit;
+      units[chosen] = units[at] as Unit;
+      units[at] = unit;
+      add(part, unit);
     }
     const rest = without(all, part);
     const { difference, error } = isFewer ? gap(part, rest, isLog) : gap(rest, part, isLog);
@@ -188,7 +175,12 @@ function shareOfLarger(a: Columns, b: Columns, observed: Gap, isLog: boolean): n
 }
 
 /** Draws the sessions of each side again, with replacement (symmetric bootstrap-t). */
-function boundsOf(a: Columns, b: Columns, { difference, error }: Gap, isLog: boolean): readonly [number, number] {
+function boundsOf(
+  a: readonly Unit[],
+  b: readonly Unit[],
+  { difference, error }: Gap,
+  isLog: boolean,
+): readonly [number, number] {
   if (error === 0) return [difference, difference];
   const next = randomNumbers();
   const distances = new Float64Array(RESAMPLES);
@@ -201,20 +193,10 @@ function boundsOf(a: Columns, b: Columns, { difference, error }: Gap, isLog: boo
   return [difference - most * error, difference + most * error];
 }
 
-function drawnFrom({ x, y }: Columns, next: () => number): Sums {
+function drawnFrom(units: readonly Unit[], next: () => number): Sums {
   const sums = noSums();
-  for (let drawn = 0; drawn < x.length; drawn++) {
-    const at = Math.floor(next() * x.length);
-    add(sums, x[at] ?? 0, y[at] ?? 0);
-  }
+  for (let drawn = 0; drawn < units.length; drawn++) add(sums, units[Math.floor(next() * units.length)] as Unit);
   return sums;
-}
-
-function joined(a: Float64Array, b: Float64Array): Float64Array {
-  const all = new Float64Array(a.length + b.length);
-  all.set(a);
-  all.set(b, a.length);
-  return all;
 }
 
 /**

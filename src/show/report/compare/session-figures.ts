@@ -1,5 +1,5 @@
 import type { Agent } from "#core/model/agent.ts";
-import { grouped, type Writable } from "#kit/objects.ts";
+import { grouped } from "#kit/objects.ts";
 import { storedCommits } from "#store/changes.ts";
 import { committedBranches } from "#store/committed-branches.ts";
 import type { Database } from "#store/database.ts";
@@ -8,21 +8,8 @@ import { jsonRows } from "#store/rows.ts";
 import { ownCommits } from "../attribution.ts";
 import { wholeQuarters } from "../buckets.ts";
 import type { UsageQuery } from "../query.ts";
-import {
-  addTo,
-  CALL_FIGURES,
-  type CallFigures,
-  type Fact,
-  NO_TOOLS,
-  NO_TURNS,
-  NOTHING,
-  openFactsOf,
-  settledFacts,
-  TOOL_FIGURES,
-  type ToolFigures,
-  TURN_FIGURES,
-  type TurnFigures,
-} from "../usage-facts.ts";
+import { usageByGroupings } from "../usage.ts";
+import { type CallFigures, NO_TOOLS, NO_TURNS, NOTHING, type ToolFigures, type TurnFigures } from "../usage-facts.ts";
 import { countedSessions } from "../usage-sessions.ts";
 import { workOfSessions } from "../work-times.ts";
 
@@ -54,73 +41,39 @@ export function sessionFigures(
   agents: readonly Agent[],
   query: Pick<UsageQuery, "agent" | "repository" | "sinceMs" | "untilMs">,
 ): ReadonlyMap<number, SessionFigures> {
-  const deps = { agents };
-  const counted = countedSessions(db, deps, query);
-  const { sinceMs, untilMs } = wholeQuarters(query);
-  const rootOf = (number: number): number => counted.get(number)?.root ?? number;
+  const { sinceMs, untilMs, ...filters } = query;
+  const range = wholeQuarters({ sinceMs, untilMs });
+  const counted = countedSessions(db, { agents }, filters);
+  const [whole = [], ofModels = []] = usageByGroupings(db, { agents }, filters, [["session"], ["session", "model"]]);
+  const rows = new Map(whole.map((row) => [row.key.session, row]));
+  const models = grouped(ofModels, ({ key }) => key.session);
   const versions = new Map(jsonRows<VersionRow>(db, VERSION, "sessions s").map(([id, ...rest]) => [id, rest]));
-  const results = resultsOf(db, rootOf);
-  const sessions = new Map<number, Collected>();
-  for (const [number, { root, agent, firstMs, isUsageUnknown }] of counted) {
-    if (number !== root || firstMs < sinceMs || firstMs >= untilMs) continue;
+  const work = workOfSessions(db, { agents }, counted);
+  const results = resultsOf(db, (number) => counted.get(number)?.root ?? number);
+  const sessions = new Map<number, SessionFigures>();
+  for (const [number, { root, agent, name, firstMs }] of counted) {
+    const row = rows.get(name);
+    if (number !== root || row === undefined || firstMs < range.sinceMs || firstMs >= range.untilMs) continue;
     const [version, segments = 0] = versions.get(number) ?? [];
+    const workMs = work.get(number);
     sessions.set(number, {
       agent,
       firstMs,
       ...(typeof version === "string" && { version }),
       isResumed: segments > 1,
-      calls: { ...NOTHING },
-      byModel: new Map(),
-      tools: { ...NO_TOOLS },
-      turns: { ...NO_TURNS },
-      isUsageUnknown,
+      calls: row.calls ?? NOTHING,
+      byModel: new Map(models.get(name)?.map(({ key, calls }) => [key.model ?? null, calls ?? NOTHING])),
+      tools: row.tools ?? NO_TOOLS,
+      turns: row.turns ?? NO_TURNS,
+      ...(workMs !== undefined && { workMs }),
+      isUsageUnknown: row.sessionsWithoutUsage > 0,
       ...results.get(number),
     });
-  }
-  const add = (fact: Fact): void => {
-    const session = sessions.get(rootOf(fact.session));
-    if (session === undefined) return;
-    if (fact.kind === "tools") addTo(session.tools, fact.figures, TOOL_FIGURES);
-    else if (fact.kind === "turns") addTo(session.turns, fact.figures, TURN_FIGURES);
-    else {
-      addTo(session.calls, fact.figures, CALL_FIGURES);
-      const ofModel = session.byModel.get(fact.model) ?? { ...NOTHING };
-      addTo(ofModel, fact.figures, CALL_FIGURES);
-      session.byModel.set(fact.model, ofModel);
-    }
-  };
-  for (const fact of settledFacts(db, [...counted.keys()], EVERYTHING)) add(fact);
-  for (const fact of openFactsOf(db, deps, counted)) add(fact);
-  for (const [number, workMs] of workOfSessions(db, deps, counted)) {
-    const session = sessions.get(number);
-    if (session !== undefined) session.workMs = workMs;
-  }
-  for (const session of sessions.values()) {
-    // The open part of a session can report tokens after all
-    if (session.calls.input !== undefined || session.calls.output !== undefined) session.isUsageUnknown = false;
   }
   return sessions;
 }
 
 // --- internal ---
-
-type Collected = Writable<Omit<SessionFigures, "calls" | "byModel" | "tools" | "turns">> & {
-  readonly calls: Writable<CallFigures>;
-  readonly byModel: Map<string | null, Writable<CallFigures>>;
-  readonly tools: Writable<ToolFigures>;
-  readonly turns: Writable<TurnFigures>;
-};
-
-/** A session counts with everything it did: a part of it would have no time at work. */
-const EVERYTHING = {
-  sinceMs: 0,
-  untilMs: Number.POSITIVE_INFINITY,
-  calls: true,
-  tools: true,
-  turns: true,
-  byModel: true,
-  byTool: false,
-} as const;
 
 type VersionRow = [id: number, version: string | null, segments: number];
 const VERSION = ["id", "agent_version", "(SELECT count(*) FROM segments g WHERE g.session = s.id)"] as const;
