@@ -11,13 +11,21 @@ const units = (sizes: readonly number[], perTurn: number): readonly Unit[] =>
 const SOME = units([3, 8, 2, 9, 4, 1, 7, 5, 6, 3], 10);
 
 describe("two groups without a difference", () => {
-  test("in few of many random histories one is shown", () => {
+  test("in few of many random histories one is shown, and few intervals do not contain 0", () => {
     const [histories, random] = [60, randomOf(7)];
-    let alarms = 0;
+    let [alarms, intervals, missed] = [0, 0, 0];
     for (let history = 0; history < histories; history++) {
       const groups = [madeUp(12, USUAL, random), madeUp(20, USUAL, random)] as const;
-      if (shownIn(comparedMeasures(groups, true)).length > 0) alarms++;
+      const measures = comparedMeasures(groups, true);
+      if (shownIn(measures).length > 0) alarms++;
+      for (const [low, high] of measures.flatMap(({ difference }) =>
+        difference?.interval ? [difference.interval] : [],
+      )) {
+        intervals++;
+        if (low > 0 || high < 0) missed++;
+      }
     }
+    expect(missed / intervals).toBeLessThanOrEqual(2 * LEVEL);
     expect(alarms / histories).toBeLessThanOrEqual(LEVEL);
   });
 
