@@ -121,6 +121,23 @@ test("a side that is 0 has no ratio, and is compared all the same", () => {
   expect(differenceOf(SOME, [{ x: 5, y: 0 }], "ratio")).toBeUndefined();
 });
 
+test("where most sessions have nothing to divide by, there is no interval, and nothing is shown", () => {
+  const rare = (x: number) => Array.from({ length: 10 }, (_, at): Unit => ({ x: x + at, y: at === 0 ? 1 : 0 }));
+  const found = differenceOf(rare(1), rare(1000), "ratio");
+  expect(found?.change).toBeGreaterThan(10);
+  expect(found?.interval).toBeUndefined();
+  const random = randomOf(21);
+  const withFew = (cost: number) =>
+    madeUp(10, { ...USUAL, cost }, random).map(({ session, calls }, at) => ({
+      session: { ...session, merged: at === 0 ? 1 : 0 },
+      calls,
+    }));
+  const [measure] = comparedMeasures([withFew(1), withFew(1000)], true).filter(
+    (one) => one.measure.name === "cost_per_merged_change",
+  );
+  expect(measure).toMatchObject({ verdict: "none" });
+});
+
 test("several p-values are corrected as Holm's procedure says", () => {
   expect(corrected([0.01, 0.04, 0.03, 0.005])).toEqual([0.03, 0.06, 0.06, 0.02]);
   expect(corrected([0.9, 0.8])).toEqual([1, 1]);

@@ -133,7 +133,8 @@ function verdictOf(
   a: SideValue,
   b: SideValue,
 ): ComparedMeasure["verdict"] {
-  const isOutside = interval === undefined || interval[0] > 0 || interval[1] < 0;
+  // A ratio to 0 has no interval
+  const isOutside = interval === undefined ? a.value === 0 || b.value === 0 : interval[0] > 0 || interval[1] < 0;
   if (corrected > LEVEL || !isOutside) return "none";
   return (b.value ?? 0) > (a.value ?? 0) ? "more" : "less";
 }

@@ -14,7 +14,7 @@ export type Scale = "ratio" | "share";
 export interface Difference {
   /** Of a ratio B / A - 1, of a share B - A. Absent: A is 0. */
   readonly change?: number;
-  /** 95 % interval of `change`. Absent: one side is 0, so that no ratio has bounds. */
+  /** 95 % interval of `change`. Absent: a side is 0, or has so little to divide by that there are no bounds. */
   readonly interval?: readonly [low: number, high: number];
   /** How often sessions that are dealt to the sides at random differ at least as much. */
   readonly p: number;
@@ -187,7 +187,8 @@ function boundsOf(
   for (let round = 0; round < RESAMPLES; round++) {
     const drawn = gap(drawnFrom(a, next), drawnFrom(b, next), isLog);
     const distance = inErrors(drawn.difference - difference, drawn.error);
-    distances[round] = Number.isNaN(distance) ? 0 : Math.abs(distance);
+    // A side that was drawn without anything to divide by is as far away as can be
+    distances[round] = Number.isNaN(distance) ? Number.POSITIVE_INFINITY : Math.abs(distance);
   }
   const most = distances.sort()[Math.ceil((1 - LEVEL) * (RESAMPLES + 1)) - 1] ?? 0;
   return [difference - most * error, difference + most * error];
