@@ -1,3 +1,5 @@
+import { randomNumbers } from "#kit/random.ts";
+
 /** Where the cost of a month will end, in 10⁻⁹ USD: 90 of 100 runs end between `low` and `high`, half of them below `median`. */
 export interface Forecast {
   readonly low: number;
@@ -38,7 +40,7 @@ export function forecastMonth(
   const spent = month.filter((day) => day < today).reduce((sum, day) => sum + costOf(day), 0);
   const left = month.filter((day) => day >= today).map((day) => ({ weekday: weekdayOf(day), least: costOf(day) }));
   const urns = WEEKDAYS.map((weekday) => history.filter((day) => weekdayOf(day) === weekday).map(costOf));
-  const random = randomFrom(SEED);
+  const random = randomNumbers(SEED);
   const ends = Array.from({ length: RUNS }, () => {
     const drawn = urns.map((urn) => [...urn]);
     return left.reduce((sum, { weekday, least }) => {
@@ -70,15 +72,4 @@ const weekdayOf = (day: string): number => new Date(day).getUTCDay();
 function daysOfMonth(day: string): readonly string[] {
   const first = `${day.slice(0, 7)}-01`;
   return Array.from({ length: 31 }, (_, i) => dayAfter(first, i)).filter((one) => one.startsWith(day.slice(0, 7)));
-}
-
-/** Numbers from 0 to below 1, always the same ones (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -127,7 +127,7 @@ export interface Member {
 
 // --- internal ---
 
-/** Shown is what the test shows and the interval too: either alone is easier to explain away. */
+/** A difference is shown if the test and the interval both show it: they do not fail in the same cases. */
 function verdictOf(
   { corrected, interval }: NonNullable<ComparedMeasure["difference"]>,
   a: SideValue,

@@ -1,3 +1,5 @@
+import { randomNumbers } from "#kit/random.ts";
+
 /**
  * What one session adds to a measure: the measure of a group is the sum of `x` divided by the sum of `y`, so a session counts as much as
  * there is of it. Sessions, not turns, are drawn: the turns of one session resemble each other.
@@ -141,6 +143,8 @@ function variance({ n, y, xx, xy, yy }: Sums, ratio: number): number {
   return ((n / (n - 1)) * sum) / y ** 2;
 }
 
+/** Any number: the same sessions always give the same answer. */
+const SEED = 20_261_130;
 const ROUNDING = 1e-12;
 const snapped = (difference: number, size: number): number =>
   Math.abs(difference) <= ROUNDING * Math.abs(size) ? 0 : difference;
@@ -154,7 +158,7 @@ function shareOfLarger(a: readonly Unit[], b: readonly Unit[], observed: Gap, is
   const units = [...a, ...b];
   const all = sumsOf(units);
   const least = Math.abs(inErrors(observed.difference, observed.error)) * (1 - 1e-9);
-  const next = randomNumbers();
+  const next = randomNumbers(SEED);
   let larger = 0;
   for (let round = 0; round < RESAMPLES; round++) {
     const part = noSums();
@@ -182,7 +186,7 @@ function boundsOf(
   isLog: boolean,
 ): readonly [number, number] {
   if (error === 0) return [difference, difference];
-  const next = randomNumbers();
+  const next = randomNumbers(SEED);
   const distances = new Float64Array(RESAMPLES);
   for (let round = 0; round < RESAMPLES; round++) {
     const drawn = gap(drawnFrom(a, next), drawnFrom(b, next), isLog);
@@ -198,19 +202,4 @@ function drawnFrom(units: readonly Unit[], next: () => number): Sums {
   const sums = noSums();
   for (let drawn = 0; drawn < units.length; drawn++) add(sums, units[Math.floor(next() * units.length)] as Unit);
   return sums;
-}
-
-/**
- * Numbers from 0 to below 1, the same in every run, so that the same sessions give the same answer.
- *
- * @see Tommy Ettinger, mulberry32
- */
-function randomNumbers(): () => number {
-  let state = 20261130;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
