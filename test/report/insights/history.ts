@@ -25,6 +25,8 @@ export interface MadeCall {
 export interface MadeSession {
   readonly atMs: number;
   readonly turns: readonly (readonly MadeCall[])[];
+  /** Of the agent. @default 2.1.332 */
+  readonly version?: string;
   /** The user stops the last turn. */
   readonly isInterrupted?: true;
 }
@@ -64,13 +66,13 @@ export const idOf = (n: number): string => `00000000-0000-4000-8000-${String(n).
 
 const PAUSE_MS = 5_000;
 
-function linesOf(n: number, { atMs, turns, isInterrupted }: MadeSession): string {
+function linesOf(n: number, { atMs, turns, isInterrupted, version = "2.1.332" }: MadeSession): string {
   const sessionId = idOf(n);
   const lines: string[] = [];
   let [nowMs, count, parentUuid] = [atMs, 0, null as string | null];
   const put = (more: Readonly<Record<string, unknown>>): void => {
     const uuid = `${sessionId}-${++count}`;
-    const shared = { parentUuid, isSidechain: false, cwd: "/home/dev/shop", sessionId, version: "2.1.332", uuid };
+    const shared = { parentUuid, isSidechain: false, cwd: "/home/dev/shop", sessionId, version, uuid };
     lines.push(JSON.stringify({ ...shared, timestamp: new Date(nowMs).toISOString(), ...more }));
     parentUuid = uuid;
   };

@@ -229,6 +229,29 @@ describe("single questions", () => {
   });
 });
 
+describe("an updated agent", () => {
+  const updated = (more: number): readonly MadeSession[] =>
+    several(24, (n) => [ordinary(4 + (n % 3)), ordinary(n >= 12 ? 4 + more : 4)]).map((session, n) => ({
+      ...session,
+      version: n < 12 ? "2.1.331" : "2.1.332",
+    }));
+
+  test("does worse than before: by how much, and what its sessions cost", async () => {
+    const found = await only(updated(9), "worse_version claude-code 2.1.332");
+    expect(found.text).toMatch(
+      /^Claude Code 2\.1\.332, in 12 sessions, costs \d+% more per turn \(\d+% to \d+%\); it works \d+% longer .* than 2\.1\.331, in 12\.$/,
+    );
+    expect(found).toMatchObject({ evidence: "derived", measure: "spent", tally: { sessions: 12 } });
+  });
+
+  test("does the same, or cannot be compared", async () => {
+    for (const sessions of [updated(0), updated(9).slice(6)]) {
+      const { insights } = await insightsOf(sessions, PERIOD);
+      expect(named(insights).filter((name) => name.startsWith("worse"))).toEqual([]);
+    }
+  });
+});
+
 describe("since the period before", () => {
   const expired: MadeSession["turns"] = [[{ write: 60_000 }], [{ pauseMs: 1_200_000, write: 61_000 }]];
   const some = (bad: number, fromMs: number): readonly MadeSession[] =>

@@ -29,6 +29,21 @@ export function notComparedText({ missing, query, versions }: NotCompared, names
   return names ?? `no session of ${query.by} "${printable(missing)}" in that time`;
 }
 
+/** `costs 38% more per turn`, and `(20% to 51%)` behind it; `undefined` if no difference is shown. */
+export function phraseOf({ measure, difference, verdict }: ComparedMeasure) {
+  if (verdict !== "less" && verdict !== "more") return undefined;
+  const by = difference?.change === undefined ? "" : sizeText(measure, difference.change);
+  const bounds = difference?.interval?.map(Math.abs).toSorted((low, high) => low - high);
+  const interval =
+    bounds === undefined
+      ? ""
+      : ` (${bounds
+          .map((bound) => sizeText(measure, bound))
+          .join(" to ")
+          .replace(" points to", " to")})`;
+  return { text: measure.phrase(by, verdict === "more").replace("  ", " "), interval };
+}
+
 // --- internal ---
 
 const MAX_NAMES = 12;
@@ -47,20 +62,6 @@ function answerOf({ query, a, b, measures }: Comparison): string {
   }
   if (same.length > 0) return `No difference between ${nameA} and ${ofB} can be shown in ${listed(same)}.`;
   return `Too few sessions to compare ${nameA} and ${ofB} (n = ${a.sessions} and ${b.sessions}): at least ${MIN_SESSIONS} on each side are needed.`;
-}
-
-function phraseOf({ measure, difference, verdict }: ComparedMeasure) {
-  if (verdict !== "less" && verdict !== "more") return undefined;
-  const by = difference?.change === undefined ? "" : sizeText(measure, difference.change);
-  const bounds = difference?.interval?.map(Math.abs).toSorted((low, high) => low - high);
-  const interval =
-    bounds === undefined
-      ? ""
-      : ` (${bounds
-          .map((bound) => sizeText(measure, bound))
-          .join(" to ")
-          .replace(" points to", " to")})`;
-  return { text: measure.phrase(by, verdict === "more").replace("  ", " "), interval };
 }
 
 const listed = (texts: readonly string[]): string =>

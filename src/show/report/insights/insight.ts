@@ -1,5 +1,6 @@
 import type { CallSums } from "#core/model/model-call.ts";
 import type { Evidence } from "../cache-misses.ts";
+import type { Comparison } from "../compare/compare.ts";
 import type { UsageRow } from "../usage-rows.ts";
 import type { ReadSession } from "./read-sessions.ts";
 import type { Tally } from "./tally.ts";
@@ -13,6 +14,8 @@ export interface Material {
   /** By agent and tool, and by agent and model, over all sessions. */
   readonly tools: readonly UsageRow[];
   readonly models: readonly UsageRow[];
+  /** Of each agent that was updated: its newest version with enough sessions, against the one before. */
+  readonly updates: readonly Comparison[];
   /** The reverted commit that the work of a session at a time led to. `undefined`: it led to none, or that is unknown. */
   readonly revertedAt: (session: number, timeMs: number) => string | undefined;
   /** An agent's name for people. */

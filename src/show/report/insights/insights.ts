@@ -5,6 +5,7 @@ import type { Database } from "#store/database.ts";
 import { storedOutcomes } from "#store/outcomes.ts";
 import { Attribution } from "../attribution.ts";
 import { type MissSum, missSums } from "../cache-misses.ts";
+import { type Comparison, compare } from "../compare/compare.ts";
 import type { UsageQuery } from "../query.ts";
 import { usageByGroupings } from "../usage.ts";
 import { addFigures, NOTHING } from "../usage-facts.ts";
@@ -19,6 +20,7 @@ import { failureStreaksRule } from "./rules/failure-streaks.ts";
 import { revertedWorkRule } from "./rules/reverted-work.ts";
 import { singleQuestionsRule } from "./rules/single-questions.ts";
 import { subagentsRule } from "./rules/subagents.ts";
+import { worseVersionRule } from "./rules/worse-version.ts";
 import type { Trend } from "./words.ts";
 
 /** An insight with its share of the cost, compared with the period before. */
@@ -90,6 +92,7 @@ const RULES: readonly (readonly [name: string, rule: Rule, minShare: number])[] 
   ["reverted_work", revertedWorkRule, 0.01],
   ["single_question", singleQuestionsRule, 0.01],
   ["subagents", subagentsRule, 0.25],
+  ["worse_version", worseVersionRule, 0.01],
 ];
 
 /** With fewer sessions than this, a period says nothing about another one. */
@@ -127,6 +130,7 @@ function periodOf(db: Database, deps: Deps, query: InsightQuery, { counted, reve
     total: [...figures.values()].reduce(addFigures, NOTHING),
     tools,
     models,
+    updates: updatesOf(db, deps, query),
     revertedAt,
     titleOf: (agent) => cardOf(deps, agent)?.title ?? agent,
   };
@@ -137,6 +141,23 @@ function periodOf(db: Database, deps: Deps, query: InsightQuery, { counted, reve
     sessions: new Set([...figures.keys()].map((session) => counted.get(session)?.root)).size,
     ...(readNanoUsd !== undefined && { readNanoUsd }),
   };
+}
+
+/** Agents of which several versions began sessions in a period. */
+function updatesOf(db: Database, { agents }: Deps, query: InsightQuery): readonly Comparison[] {
+  const updated = db
+    .prepare(
+      `SELECT source FROM sessions WHERE first_ms >= ? AND first_ms < ? AND agent_version IS NOT NULL
+       GROUP BY source HAVING count(DISTINCT agent_version) > 1`,
+    )
+    .all(query.sinceMs, query.untilMs)
+    .map((row) => String(row["source"]));
+  return updated
+    .filter((source) => query.agent === undefined || query.agent === source)
+    .flatMap((agent) => {
+      const found = compare(db, agents, { ...query, by: "version", agent });
+      return "measures" in found ? [found] : [];
+    });
 }
 
 function revertedFinder(db: Database): Material["revertedAt"] {
