@@ -8,7 +8,7 @@ import { AS_THE_PROGRAM, importBundled } from "./import-bundled.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const load = (...path) => importBundled({ entryPoints: [join(root, "src", ...path)], ...AS_THE_PROGRAM });
-const { RECORDED_VARIABLES } = await load("agents", "intake.const.ts");
+const { COMMAND_VARIABLES, RECORDED_VARIABLES } = await load("agents", "intake.const.ts");
 const { ALLOWED_NODE_OPTIONS, STARTUP_VARIABLES } = await load("collect", "intake", "inbox-file.ts");
 
 const PER_LINE = 3;
@@ -36,6 +36,7 @@ await replaceIn("src/collect/intake/hook.sh", "#", {
   "startup variables": `    unset ${STARTUP_VARIABLES.join(" ")}\n`,
 });
 await replaceIn("src/agents/shared/plugin/inbox.js", "//", {
+  "command variables": constant("COMMAND_VARIABLES", COMMAND_VARIABLES),
   "node options": `${constant("STARTUP_VARIABLES", STARTUP_VARIABLES)}\n${constant("ALLOWED_NODE_OPTIONS", ALLOWED_NODE_OPTIONS)}`,
 });
 

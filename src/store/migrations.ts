@@ -5,4 +5,15 @@ export const INITIAL_VERSION = 24;
  * What brings a store up to date, one migration per version: `user_version` `INITIAL_VERSION + n` means that the first n were run. A
  * new store gets all of them. Never change a released migration; add another one.
  */
-export const MIGRATIONS: readonly string[] = [];
+export const MIGRATIONS: readonly string[] = [
+  // The agents whose commands started a session, as its first hook found them; session_id is empty if one passes none on
+  `ALTER TABLE sessions ADD COLUMN launched_ms REAL;
+   CREATE TABLE launches (
+     session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+     source TEXT NOT NULL,
+     session_id TEXT NOT NULL,
+     call_id TEXT,
+     PRIMARY KEY (session, source)
+   ) WITHOUT ROWID;
+   CREATE INDEX launches_by_session ON launches (source, session_id) WHERE session_id <> ''`,
+];

@@ -30,6 +30,8 @@ export interface StoredSession {
   readonly capture?: CaptureLevel;
   readonly firstMs: number;
   readonly lastMs: number;
+  /** When its first hook ran. Absent: no hook of it is known. */
+  readonly launchedMs?: number;
 }
 
 /** How to find a session whose agent gives ids that are not unique. */
@@ -249,6 +251,7 @@ function toSession(row: Row): StoredSession {
     firstMs: Number(row["first_ms"]),
     lastMs: Number(row["last_ms"]),
     parent: numberIn(row, "parent"),
+    launchedMs: numberIn(row, "launched_ms"),
     capture: CAPTURE_LEVELS.find((level) => level === row["capture"]),
     ...localIdsIn(row),
     cwd: textIn(row, "cwd"),

@@ -31,6 +31,8 @@ export default {
     agentTypes: words("code-review explore general-purpose task"),
   },
   environment: ["COPILOT_HOME", "COPILOT_CLI", "COPILOT_CLI_BINARY_VERSION"],
+  // Seen with 1.0.102
+  inCommands: { session: "COPILOT_AGENT_SESSION_ID" },
   toContent,
   toFileWrites,
   sessionsBelow: [".copilot"],

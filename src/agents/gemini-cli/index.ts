@@ -24,6 +24,8 @@ export default {
   setsVariablesFrom: [".gemini/.env"],
   own: GEMINI_NAMES,
   environment: ["GEMINI_SESSION_ID", "GEMINI_CLI_HOME"],
+  // Seen with 0.61.0: commands do not get the session's id
+  inCommands: { mark: "GEMINI_CLI" },
   toContent: hookContent,
   toFileWrites: displayedWrites("AfterTool", EDITORS),
   sessionsBelow: [".gemini"],

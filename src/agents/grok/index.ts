@@ -30,6 +30,8 @@ export default {
     agentTypes: words("explore general-purpose plan"),
   },
   environment: ["GROK_HOME"],
+  // Seen with 1.0.41
+  inCommands: { session: "GROK_SESSION_ID", inOwnHooks: true },
   toContent,
   toFileWrites,
   sessionsBelow: [".grok"],

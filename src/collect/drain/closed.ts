@@ -24,6 +24,7 @@ import type { StoredSession } from "#store/sessions.ts";
 import type { StoredSpan } from "#store/spans.ts";
 import type { Drain } from "./context.ts";
 import { mapped } from "./iterate.ts";
+import { launchedByOf } from "./launched-by.ts";
 
 /** A session's facts that are not settled, and what was built from them. */
 export interface Unsettled {
@@ -147,7 +148,9 @@ function spansOf(
       yield* inSegment(part.segment, withContent(partSpans(part, parentOf, facts, settings), part, content));
     for (const { segment, totals } of closed.ended) {
       const { ordinal, startMs, endMs = startMs } = segment;
-      yield* inSegment(ordinal, [segmentSpan(segment, totals, facts, ledTo({ startMs, endMs }).changeId)]);
+      const { changeId } = ledTo({ startMs, endMs });
+      const launchedBy = ordinal === 0 ? launchedByOf(drain, unsettled.stored) : undefined;
+      yield* inSegment(ordinal, [segmentSpan(segment, totals, facts, { changeId, launchedBy })]);
     }
   }
   return spans();

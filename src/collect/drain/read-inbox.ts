@@ -218,6 +218,7 @@ class Reading {
       ...(process && { process }),
       pipeline: recordedPipeline(facts.env[PIPELINE_VARIABLE], this.#drain.env),
       isBridged: facts.env[BRIDGE_VARIABLE] === undefined,
+      env: facts.env,
     };
   }
 }

@@ -1,10 +1,12 @@
 import { asObject, asString } from "#agents/shared/payload/json.ts";
 import type { Event } from "#core/model/event-schema.ts";
+import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { Increment } from "#core/model/telemetry.ts";
 import { keepsNames } from "#core/rules/capture.ts";
 import { cardOf } from "#core/rules/cards.ts";
 import { hasAssignedSessionId, timeMsOf } from "#core/rules/event.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
+import { launchingAgents } from "#core/rules/launch.ts";
 import { openAt } from "#core/session/processes.ts";
 import { storeContent } from "#store/capture/content.ts";
 import { levelOf } from "#store/capture/level.ts";
@@ -13,6 +15,7 @@ import { applyProjectSettings } from "#store/capture/project.ts";
 import { protectEvent } from "#store/capture/protect.ts";
 import type { Database } from "#store/database.ts";
 import { addEvents } from "#store/facts.ts";
+import { noteLaunch } from "#store/launches.ts";
 import { addToMeta } from "#store/meta.ts";
 import { inRoot, moveEvent, unplacedEvents } from "#store/move-facts.ts";
 import { addLostEvents, markCommitted } from "#store/self.ts";
@@ -47,6 +50,8 @@ export type StorablePayload = AdaptedPayload & {
   readonly process?: AgentProcess;
   /** The CI job that ran the agent, if it is certain. */
   readonly pipeline?: Pipeline | undefined;
+  /** The variables that the hook recorded. @default none */
+  readonly env?: IntakeFacts["env"];
 };
 
 /** A quarantined payload, as it is counted. */
@@ -139,7 +144,7 @@ function storeEvent(
   drain: Drain,
   payloadEvent: Event,
   touched: number[],
-  { isBridged, process, pipeline }: Pick<StorablePayload, "isBridged" | "process" | "pipeline">,
+  { isBridged, process, pipeline, env = {}, source }: StorablePayload,
 ): AssignedEvent | undefined {
   const { db, report } = drain;
   const found = assignSession(drain, payloadEvent);
@@ -166,6 +171,11 @@ function storeEvent(
   }
   setPipeline(db, session.id, keepsNames(levelOf(drain, session)) ? pipeline : undefined);
   if (process !== undefined && extras.agent_id === undefined) noteAgentProcess(db, session.id, process, event);
+  // A wrapped program's hook runs in a command of the agent, not in the agent
+  if (event.source === source || cardOf(drain, event.source) === undefined) {
+    const own = { source: event.source, sessionId: session.local?.nativeId ?? session.sessionId };
+    noteLaunch(db, session, timeMsOf(event), () => launchingAgents(drain.agents, env, own));
+  }
   updateSession(db, session.id, {
     timeMs: timeMsOf(event),
     cwd: session.cwd === undefined ? event.cwd : undefined,

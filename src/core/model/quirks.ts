@@ -1,4 +1,5 @@
 import type { IntakeFacts } from "./intake-facts.ts";
+import type { CommandVariables } from "./launch.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { TranscriptEntry } from "./transcript.ts";
 import type { LocateQuery } from "./transcript-reader.ts";
@@ -47,6 +48,8 @@ export interface Quirks {
    * belong to the session of the payload's events, of which there is at least one.
    */
   toEntries?(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[];
+  /** How programs that its commands start can tell, so that sessions of other agents are found to be started by it. @default unknown */
+  readonly inCommands?: CommandVariables;
   /** Project files, relative to the project, from which the agent sets environment variables, in addition to `.env`. */
   readonly setsVariablesFrom?: readonly string[];
   /**

@@ -59,6 +59,10 @@ export const OPENHOOK_SEGMENT = "openhook.session.segment";
 export const OPENHOOK_START_ORIGIN = "openhook.session.start_origin";
 export const OPENHOOK_END_REASON = "openhook.session.end_reason";
 export const OPENHOOK_NATIVE_END_REASON = "openhook.session.native_end_reason";
+/** The session whose command started this one: its agent, `session.id` and tool call. */
+export const OPENHOOK_PARENT_AGENT = "openhook.parent.agent.name";
+export const OPENHOOK_PARENT_SESSION = "openhook.parent.session.id";
+export const OPENHOOK_PARENT_CALL = "openhook.parent.tool.call.id";
 export const OPENHOOK_TURN_ORIGIN = "openhook.turn.origin";
 export const OPENHOOK_TURN_STATE = "openhook.turn.state";
 export const OPENHOOK_PROMPT_LENGTH = "openhook.prompt.length";

@@ -5,6 +5,7 @@ import { reportedMiss } from "../rules/cache-miss.ts";
 import type { LedTo } from "./changes.ts";
 import { callPrice } from "./cost.ts";
 import { type SpanSubject, spanIdOf, traceIdOf, worldIdOf } from "./ids.ts";
+import { type LaunchedBy, launchAttributes, launchLinks } from "./launch-link.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
 import {
@@ -139,9 +140,18 @@ export function* partSpans(
 /**
  * The root span of a trace, from an ended segment with the sums of everything settled in it.
  *
- * @param changeId the only pull request that was created in it
+ * @param more.changeId the only pull request that was created in it
+ * @param more.launchedBy the session that started this one; only of the first segment
  */
-export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFacts, changeId?: string): KeyedSpan {
+export function segmentSpan(
+  segment: Segment,
+  totals: Totals,
+  facts: SessionFacts,
+  {
+    changeId,
+    launchedBy,
+  }: { readonly changeId?: string | undefined; readonly launchedBy?: LaunchedBy | undefined } = {},
+): KeyedSpan {
   const { source } = facts;
   const previous = segment.ordinal === 0 ? undefined : segment.ordinal - 1;
   const failed = segment.reason === "error";
@@ -154,7 +164,9 @@ export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFact
     error: failed ? "error" : undefined,
     links:
       previous === undefined
-        ? []
+        ? launchedBy === undefined
+          ? []
+          : launchLinks(launchedBy)
         : [
             {
               traceId: traceIdOf(facts, `segment:${previous}`),
@@ -185,6 +197,7 @@ export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFact
       ...reportedAttributes(totals),
       ...repositoryAttributes(facts),
       [semconv.VCS_CHANGE_ID]: changeId,
+      ...(launchedBy !== undefined && launchAttributes(launchedBy)),
     },
   });
 }

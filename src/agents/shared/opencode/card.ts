@@ -29,6 +29,8 @@ export function variantCard(variant: Variant, { versions, ...own }: Own) {
     },
     sessionsBelow: [`.local/share/${variant.source}`],
     environment: ["XDG_DATA_HOME", variant.databaseVariable],
+    // Seen with OpenCode 1.18.33 and Kilo 7.7.7, which also sets OPENCODE: commands do not get the session's id
+    inCommands: { mark: `${variant.source.toUpperCase()}_PID`, inOwnHooks: true },
     unreadFormats: async (query) => (await import("./transcript.ts")).unreadFormats(variant, query),
     toContent,
     toFileWrites,

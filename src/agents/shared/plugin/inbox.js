@@ -32,7 +32,7 @@ const MAX_REMEMBERED = 2_000;
 /**
  * Writes one event.
  *
- * @param head the event's name, the agent and its folder; `keptEnv`: variables that are recorded besides HOME
+ * @param head the event's name, the agent and its folder; `keptEnv`: variables that are recorded besides HOME and those of commands
  */
 export function writeEvent({ source, keptEnv, cwd, event }, payload) {
   const { installed, inboxDir } = paths();
@@ -46,7 +46,10 @@ export function writeEvent({ source, keptEnv, cwd, event }, payload) {
     ["pid", String(process.pid)],
     ["cwd", cwd],
     ["env.HOME", home()],
-    ...[...keptEnv, "OPENHOOK_BRIDGE", "OPENHOOK_OTEL_PIPELINE"].map((name) => [`env.${name}`, process.env[name]]),
+    ...[...keptEnv, "OPENHOOK_BRIDGE", "OPENHOOK_OTEL_PIPELINE", ...COMMAND_VARIABLES].map((name) => [
+      `env.${name}`,
+      process.env[name],
+    ]),
   ];
   const head = fields
     .filter(([, value]) => value !== undefined && value !== "" && !value.includes("\n"))
@@ -185,6 +188,25 @@ function isZombie(pid) {
     return false;
   }
 }
+
+/** They say which agent's command started this process. */
+// command variables: written by scripts/hook-variables.mjs
+const COMMAND_VARIABLES = [
+  "CLAUDE_CODE_SESSION_ID",
+  "COPILOT_AGENT_SESSION_ID",
+  "CODEX_THREAD_ID",
+  "CODEX_TOOL_CALL_ID",
+  "OPENCODE_PID",
+  "KILO_PID",
+  "PI_SESSION_ID",
+  "OPENHOOK_OTEL_PI_CALL",
+  "GEMINI_CLI",
+  "KIRO_SESSION_ID",
+  "QWEN_CODE_SESSION_ID",
+  "CRUSH_SESSION_ID",
+  "GROK_SESSION_ID",
+];
+// /command variables
 
 // node options: written by scripts/hook-variables.mjs
 const STARTUP_VARIABLES = [

@@ -1,0 +1,88 @@
+import type { Agent } from "../model/agent.ts";
+import type { CommandVariables, LaunchingAgent, LaunchingCall } from "../model/launch.ts";
+import type { ToolCall } from "../model/session.ts";
+
+/**
+ * The agents that a session's hook found in its environment. Variables are inherited, so these are all agents above it, as far as they
+ * pass something on; an agent overwrites what another one of its kind passed on.
+ *
+ * @param own the session of the hook
+ */
+export function launchingAgents(
+  agents: readonly Agent[],
+  env: Readonly<Record<string, string>>,
+  own: { readonly source: string; readonly sessionId: string },
+): readonly LaunchingAgent[] {
+  return agents.flatMap(({ source, inCommands = {} }): readonly LaunchingAgent[] => {
+    const { session, call, mark, inOwnHooks } = inCommands;
+    if (source === own.source && inOwnHooks === true) return [];
+    const sessionId = variableIn(env, session);
+    if (sessionId === undefined) return variableIn(env, mark) === undefined ? [] : [{ source, sessionId: "" }];
+    if (source === own.source && sessionId === own.sessionId) return [];
+    const callId = variableIn(env, call);
+    return [{ source, sessionId, ...(callId !== undefined && { callId }) }];
+  });
+}
+
+/**
+ * The innermost of the agents that a session found: the one that found all others itself.
+ *
+ * @param foundBy what the sessions of these agents found; `undefined` if no hook of the session is known
+ * @returns `undefined` if it is not certain: two agents may be the one, or one that passes no session on is between
+ */
+export function innermost(
+  found: readonly LaunchingAgent[],
+  foundBy: (agent: LaunchingAgent) => readonly LaunchingAgent[] | undefined,
+): LaunchingAgent | undefined {
+  const certain = found.filter((agent) => {
+    const others = found.filter((other) => other !== agent);
+    if (agent.sessionId === "") return false;
+    const above = others.length === 0 ? [] : (foundBy(agent) ?? []);
+    return others.every((other) => above.some((one) => isSame(one, other)));
+  });
+  return certain.length === 1 ? certain[0] : undefined;
+}
+
+/**
+ * The tool call in which a session began.
+ *
+ * @param launcher what is known of the session that started it: its calls, without those that only wait for a subagent; when its turns
+ *        began; its tools that run commands
+ * @param startMs when the session that was started ran its first hook
+ * @param named the id that the environment had
+ * @returns `undefined` if none or more than one can be it
+ */
+export function launchingCall(
+  launcher: {
+    readonly calls: readonly ToolCall[];
+    readonly turnStarts: readonly number[];
+    readonly shells: CommandVariables["shells"];
+  },
+  startMs: number,
+  named: string | undefined,
+): LaunchingCall | undefined {
+  const { calls, turnStarts, shells } = launcher;
+  if (named !== undefined && calls.some(({ callId }) => callId === named)) return { callId: named, how: "named" };
+  const [only, ...others] = calls.filter(
+    (call) => isRunning(call, startMs, turnStarts) && mayStartPrograms(call, shells),
+  );
+  return only === undefined || others.length > 0 ? undefined : { callId: only.callId, how: "only_open" };
+}
+
+// --- internal ---
+
+const variableIn = (env: Readonly<Record<string, string>>, name: string | undefined): string | undefined =>
+  name === undefined || !/^[\w.:-]{1,200}$/.test(env[name] ?? "") ? undefined : env[name];
+
+const isSame = (a: LaunchingAgent, b: LaunchingAgent): boolean => a.source === b.source && a.sessionId === b.sessionId;
+
+/** A call without an end ran until the next turn at most. */
+const isRunning = ({ startMs, endMs, status }: ToolCall, timeMs: number, turnStarts: readonly number[]): boolean =>
+  startMs <= timeMs &&
+  (status === "open" || status === "unfinished"
+    ? !turnStarts.some((turnMs) => startMs < turnMs && turnMs <= timeMs)
+    : endMs >= timeMs);
+
+/** Servers of tools run beside the agent, in its environment. */
+const mayStartPrograms = ({ name, mcpServer }: ToolCall, shells: CommandVariables["shells"]): boolean =>
+  shells === undefined || shells.includes(name) || mcpServer !== undefined || name.startsWith("mcp__");
