@@ -6,6 +6,8 @@ import { suggest } from "#kit/suggest.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { plural } from "#kit/text/figures.ts";
 import { terminalOf, writeLines } from "#kit/text/terminal.ts";
+import { familyOf } from "#show/report/family.ts";
+import { familyJson } from "#show/report/family-json.ts";
 import { jsonParts } from "#show/report/session-json.ts";
 import { type SessionView, viewOf } from "#show/report/session-view.ts";
 import { linesOfSpans } from "#show/report/story.ts";
@@ -84,7 +86,8 @@ export async function show(session: string | undefined, options: ShowOptions, co
     withOpenStore(context, (db) => {
       const view = viewIn(db);
       const content = isRead ? linesOfSpans(view, lines) : undefined;
-      for (const part of jsonParts(db, view, transcriptJson(transcript), content)) context.stdout.write(part);
+      const more = { transcript: transcriptJson(transcript), ...familyJson(familyOf({ db, agents }, view)) };
+      for (const part of jsonParts(db, view, more, content)) context.stdout.write(part);
     });
     return 0;
   }

@@ -282,6 +282,7 @@ describe("synthetic sessions", () => {
       })),
       turns: turns.length,
       prompts: turns.length,
+      children: [],
       subagents: subagents.length,
       sums: sumOfCalls(settled),
       tools: new Map(),

@@ -5,6 +5,7 @@ import { commitJson } from "./change-report.ts";
 import type { Explanation } from "./explain.ts";
 import type { Share } from "./explain-money.ts";
 import type { TimeSpent } from "./explain-time.ts";
+import { familyJson } from "./family-json.ts";
 import { findingsOf, unknownsOf } from "./findings.ts";
 import { headJson, sumsJson } from "./session-json.ts";
 
@@ -15,6 +16,7 @@ export function explainJson(explanation: Explanation) {
     all.map(({ part, sums }) => ({ ...nameOf(part), ...sumsJson(sums, view.facts) }));
   return {
     ...headJson(view),
+    ...familyJson(explanation.family),
     findings: findingsOf(explanation),
     unknown: unknownsOf(explanation),
     commits: results.commits.map(commitJson),

@@ -12,6 +12,7 @@ import { type KnownCommit, knownCommits } from "./change-report.ts";
 import { type Compactions, type Habits, habitsOf } from "./explain-habits.ts";
 import { type MoneySpent, moneySpent, placedCalls } from "./explain-money.ts";
 import { type TimeSpent, timeSpent } from "./explain-time.ts";
+import { type Family, familyOf } from "./family.ts";
 import { turnsOfCalls } from "./session-spans.ts";
 import type { SessionView } from "./session-view.ts";
 import { promptsOfTurns } from "./story.ts";
@@ -26,6 +27,7 @@ export interface Explanation {
   /** By time. */
   readonly cacheMisses: readonly CacheMiss[];
   readonly results: SessionResults;
+  readonly family: Family;
   /** What was asked in a turn, by its number; none if the agent's files were not read. */
   readonly prompts: ReadonlyMap<number, string>;
 }
@@ -50,6 +52,7 @@ export function explain(
     habits: habitsOf(db, view, calls, compactions),
     cacheMisses: cacheMisses(calls, compactions.all, view.facts.provider),
     results: sessionResults(db, view),
+    family: familyOf({ db, agents }, view),
     prompts: promptsOfTurns(view, lines),
   };
 }

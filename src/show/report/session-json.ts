@@ -6,6 +6,7 @@ import { grouped } from "#kit/objects.ts";
 import { isoTime, usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import type { StoredModelCall } from "#store/queries.ts";
+import type { StoredSession } from "#store/sessions.ts";
 import { settledSpans } from "#store/spans.ts";
 import { knownAmounts, tokensByName } from "./call-totals.ts";
 import { activeMs, isOpen, type SessionSummary, toolCallCount } from "./session-summary.ts";
@@ -14,12 +15,13 @@ import type { SpanLines } from "./story.ts";
 
 /**
  * One session as a JSON document, in parts, so that not all spans are in memory at the same time. Unknown is `null`, never
- * 0; times are ISO 8601; `transcript` is what was read of it; `spans` are those that were or will be exported, `open_spans` those that have not ended.
+ * 0; times are ISO 8601; `spans` are those that were or will be exported, `open_spans` those that have not ended.
  *
+ * @param more further members: what was read of its transcript, and its family
  * @param lines what was asked and done, as `content` of turns, tool calls and subagents; without it they have no such member
  */
-export function* jsonParts(db: Database, view: SessionView, transcript: object, lines?: SpanLines): Generator<string> {
-  yield `${JSON.stringify({ ...documentOf(view, lines), transcript }).slice(0, -1)},"spans":[`;
+export function* jsonParts(db: Database, view: SessionView, more: object, lines?: SpanLines): Generator<string> {
+  yield `${JSON.stringify({ ...documentOf(view, lines), ...more }).slice(0, -1)},"spans":[`;
   let separator = "";
   for (const { record } of view.isPacked ? view.openSpans : []) {
     yield `${separator}${JSON.stringify(record)}`;
@@ -47,10 +49,12 @@ export function sumsJson(sums: CallSums, { usageUnknown }: Pick<SessionSummary["
   };
 }
 
+/** What identifies a session. */
+export const sessionName = ({ source, sessionId }: StoredSession) => ({ source, session_id: sessionId });
+
 /** Agent, session and repository, the same in `show` and `sessions`. */
 export const headJson = ({ stored, facts, segments, onSubscription }: SessionSummary) => ({
-  source: stored.source,
-  session_id: stored.sessionId,
+  ...sessionName(stored),
   agent_version: stored.agentVersion ?? null,
   repository: facts.repository ?? null,
   start: isoTime(segments[0]?.startMs ?? stored.firstMs),
@@ -70,6 +74,8 @@ const endJson = (segment: Segment | undefined) => ({
 export const summaryJson = (summary: SessionSummary) => ({
   ...headJson(summary),
   ...endJson(summary.segments.at(-1)),
+  parent: summary.parent === undefined ? null : sessionName(summary.parent),
+  child_sessions: summary.children.map(sessionName),
   open: isOpen(summary),
   active_ms: activeMs(summary.segments),
   work_ms: summary.workMs,

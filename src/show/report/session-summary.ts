@@ -5,6 +5,7 @@ import { addSums, sumOfCalls } from "#core/rules/call-sums.ts";
 import type { Totals } from "#core/telemetry/totals.ts";
 import { coveredMs } from "#kit/numbers.ts";
 import type { Database } from "#store/database.ts";
+import { launchedBy, launcherOf } from "#store/launches.ts";
 import { isPacked } from "#store/packed.ts";
 import { settledSubagents, settledSums, settledTools, settledTurnCounts, settledTurns } from "#store/queries.ts";
 import { segmentsOf } from "#store/segments.ts";
@@ -31,6 +32,10 @@ export interface SessionSummary {
   readonly tools: ReadonlyMap<string, number>;
   /** Time in which a turn or subagent ran. */
   readonly workMs: number;
+  /** The session whose command started it. Absent: none did, or it is not certain which. */
+  readonly parent?: StoredSession;
+  /** The sessions that its commands started, by time. */
+  readonly children: readonly StoredSession[];
   /** Present if its agent is known to have run on a subscription, so that its cost is not what the user pays. */
   readonly onSubscription?: true;
 }
@@ -42,8 +47,8 @@ export interface Agents extends Pick<SessionSource, "agents"> {
 
 /** Summarises a session. Only its open part is built; settled parts are sums in the store, so a long session takes no longer. */
 export function summarise(db: Database, stored: StoredSession, { agents, subscriptions }: Agents): SessionSummary {
-  const mark = subscriptionMark(stored, subscriptions);
-  if (isPacked(db, stored.id)) return { ...summarisePacked(db, stored, { agents }), ...mark };
+  const related = { ...relativesOf(db, stored), ...subscriptionMark(stored, subscriptions) };
+  if (isPacked(db, stored.id)) return { ...summarisePacked(db, stored, { agents }), ...related };
   const session = unsettledSession({ db, agents }, stored);
   const facts = knownFactsOf(db, { agents }, stored);
   const runs = [...session.turns, ...session.subagents];
@@ -64,8 +69,14 @@ export function summarise(db: Database, stored: StoredSession, { agents, subscri
     sums: addSums(settledSums(db, stored.id), sumOfCalls(openCalls(session, facts))),
     tools,
     workMs: coveredMs([...turns, ...subagents]),
-    ...mark,
+    ...related,
   };
+}
+
+/** The session that started one, and those that it started. */
+export function relativesOf(db: Database, stored: StoredSession): Pick<SessionSummary, "parent" | "children"> {
+  const parent = launcherOf(db, stored)?.session;
+  return { ...(parent !== undefined && { parent }), children: launchedBy(db, stored) };
 }
 
 /** How long it was open: the time from start to end of its segments, without the pauses between them; an open segment ends with its last activity. */
@@ -84,7 +95,11 @@ export const isOpen = ({ segments }: SessionSummary): boolean => segments.at(-1)
 // --- internal ---
 
 /** From the stored sums alone, without the packed facts. */
-function summarisePacked(db: Database, stored: StoredSession, { agents }: Agents): SessionSummary {
+function summarisePacked(
+  db: Database,
+  stored: StoredSession,
+  { agents }: Agents,
+): Omit<SessionSummary, "parent" | "children"> {
   const whole = segmentsOf(db, stored.id).map(({ segment, totals }) => ({
     segment,
     totals: JSON.parse(totals) as Totals,

@@ -26,7 +26,7 @@ import {
   withOpenTurns,
 } from "./open-part.ts";
 import { subscriptionMark } from "./prices.ts";
-import { type Agents, type SessionSummary, summarise } from "./session-summary.ts";
+import { type Agents, relativesOf, type SessionSummary, summarise } from "./session-summary.ts";
 
 /** What is shown of a session beside its stored spans. */
 export interface SessionOutline extends SessionSummary {
@@ -111,6 +111,7 @@ export function viewOf(
     openSpans: needsSpans || !packed ? openSpansOf(db, stored, session, facts, settings) : [],
     isPacked: packed,
     ...(reported !== undefined && { reported }),
+    ...relativesOf(db, stored),
     ...subscriptionMark(stored, subscriptions),
   };
 }

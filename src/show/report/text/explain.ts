@@ -6,6 +6,7 @@ import { findingsOf, unknownsOf } from "../findings.ts";
 import { listPriceNote } from "../prices.ts";
 import { commitTexts, KINDS } from "./change.ts";
 import { cacheTable, moneyTable, timeTable } from "./explain-tables.ts";
+import { childSentence } from "./family.ts";
 
 /**
  * An explanation for people: what the session led to, findings, where the time went, where the money went, notes.
@@ -21,7 +22,11 @@ export function* explanationLines(
   if (heading !== "") yield* flow([[{ text: heading, style: "bold" }]], terminal);
   yield* flow(identity(explanation, title), terminal);
   const findings = findingsOf(explanation).slice(0, MAX_FINDINGS);
-  const sentences = [...resultSentences(explanation.results), ...findings.map(({ text }) => text)];
+  const sentences = [
+    ...resultSentences(explanation.results),
+    ...childSentence(explanation.family, explanation.view),
+    ...findings.map(({ text }) => text),
+  ];
   if (sentences.length > 0) yield "";
   for (const text of sentences) yield* wrapped({ text: "- ", style: "dim" }, text, terminal);
   for (const tableOf of [timeTable, moneyTable, cacheTable]) yield* afterSpace(tableOf(explanation, terminal));

@@ -3,6 +3,7 @@ import { cardOf } from "#core/rules/cards.ts";
 import { flow, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import type { Database } from "#store/database.ts";
 import { settledSpans } from "#store/spans.ts";
+import { familyOf } from "../family.ts";
 import { noPriceNotesOf } from "../prices.ts";
 import type { Idle } from "../session-end.ts";
 import type { SessionView } from "../session-view.ts";
@@ -10,6 +11,7 @@ import { NO_LINES, type SpanLines } from "../story.ts";
 import type { ShownRows } from "../waterfall/fold.ts";
 import { rowCalls } from "../waterfall/row-sums.ts";
 import { waterfall } from "../waterfall/waterfall.ts";
+import { childParts, namesBySpan, parentParts } from "./family.ts";
 import { agentReported, hidden, identity, life, segmentTitle, totals } from "./session-head.ts";
 
 /** What a session is shown with. */
@@ -34,11 +36,14 @@ export function* sessionLines(
   terminal: Terminal,
 ): Generator<string> {
   const { stored } = view;
+  const family = familyOf({ db, agents }, view);
   const title = cardOf({ agents }, stored.source)?.title ?? stored.source;
   if (heading !== "") yield* flow([[{ text: heading, style: "bold" }]], terminal);
   yield* flow(identity(view, title), terminal);
   yield* flow(life(view, idle), terminal);
+  yield* flow(parentParts(family, { agents }), terminal);
   yield* flow(totals(view), terminal);
+  for (const parts of childParts(family, { agents })) yield* flow(parts, terminal);
   for (const note of noPriceNotesOf(view.calls)) yield* wrapped({ text: "" }, note, terminal);
   yield* flow(hidden(view), terminal);
   yield* flow(agentReported(view), terminal);
@@ -63,6 +68,7 @@ export function* sessionLines(
     yield* waterfall([...settled, ...open], own, terminal, {
       turnsBefore: turnsBefore - turnsOfSegment,
       lines,
+      started: namesBySpan(family, view),
       rowsShown,
     });
   }

@@ -13,6 +13,8 @@ interface WaterfallTexts {
   readonly turnsBefore: number;
   /** What was asked and done, shown beside the names of turns, calls and subagents. @default none */
   readonly lines: SpanLines;
+  /** The sessions that calls started, by the id of the call's span. @default none */
+  readonly started: ReadonlyMap<string, string>;
   /** @default all */
   readonly rowsShown: ShownRows;
 }
@@ -37,7 +39,7 @@ export function* waterfall(
   spans: readonly ShownSpan[],
   calls: Iterable<RowCall>,
   { columns, colour }: Terminal,
-  { turnsBefore = 0, lines = NO_LINES, rowsShown = "all" }: Partial<WaterfallTexts> = {},
+  { turnsBefore = 0, lines = NO_LINES, started = new Map(), rowsShown = "all" }: Partial<WaterfallTexts> = {},
 ): Generator<string> {
   const nodes = inTreeOrder(spans.map((shown) => sumPlace(shown.record, shown.segment, shown)));
   const [figures, guides] = [rowFigures(nodes, calls), guidesOf(nodes)];
@@ -55,7 +57,19 @@ export function* waterfall(
     if (node === undefined || own === undefined) return [];
     const { shown, turn } = node.span;
     const about = lines.get(shown.record.spanId)?.text;
-    return [{ shown, row: toRow({ ...shown, inside }, (guides[index] ?? "").slice(cut), turn, own, about) }];
+    const child = started.get(shown.record.spanId);
+    return [
+      {
+        shown,
+        row: toRow(
+          { ...shown, inside, ...(child !== undefined && { started: child }) },
+          (guides[index] ?? "").slice(cut),
+          turn,
+          own,
+          about,
+        ),
+      },
+    ];
   });
   if (visible.length === 0) return;
   const rows = visible.map(({ row }) => row);

@@ -10,6 +10,7 @@ import { rowCalls } from "../../report/waterfall/row-sums.ts";
 import { matchesTerm, termsOf } from "../match.ts";
 import type { SearchDocument, SpanDocument } from "../wire/spans.ts";
 import { toColumns } from "./columns.ts";
+import { familyRows } from "./family.ts";
 import { type RowDeps, toRow } from "./rows.ts";
 
 /** The agent and the id it gave the session. */
@@ -46,12 +47,15 @@ export function stampOf(db: Database, { id }: StoredSession): string {
             WHERE session = ?1 AND settled = 0) AS entries,
          (SELECT group_concat(ordinal || ':' || delivered) FROM segments WHERE session = ?1) AS segments,
          (SELECT count(*) || ':' || sum(certainty = 'observed') FROM commits) AS commits,
-         (SELECT count(*) || ':' || sum(certainty = 'observed') FROM changes) AS changes`,
+         (SELECT count(*) || ':' || sum(certainty = 'observed') FROM changes) AS changes,
+         (SELECT count(*) || ':' || max(c.last_ms) FROM sessions p JOIN launches l ON l.source = p.source
+            AND l.session_id = p.session_id AND l.session_id <> '' JOIN sessions c ON c.id = l.session
+            WHERE p.id = ?1) AS children`,
     )
     .get(id);
   // Not the whole row, because the driver adds the duration of the query
   return JSON.stringify(
-    ["last", "seq", "events", "entries", "segments", "commits", "changes"].map((name) => row?.[name]),
+    ["last", "seq", "events", "entries", "segments", "commits", "changes", "children"].map((name) => row?.[name]),
   );
 }
 
@@ -73,6 +77,7 @@ export function toDocument(
   return {
     kind: "session" as const,
     row: toRow(db, deps, view),
+    family: familyRows({ db, ...deps }, view),
     reported: reportedOf(view),
     spans: toColumns(spans, rowCalls(view.calls, view.facts)),
     /** Address of its trace in the user's backend; `null`: none is configured. */

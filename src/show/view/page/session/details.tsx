@@ -8,6 +8,7 @@ import { hrefOf } from "../route.ts";
 import { clock, dateTimeExact, duration, orUnknown, plural, preciseDollars } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 import { Content } from "./content.tsx";
+import { StartedSessions } from "./family.tsx";
 import { Files } from "./files.tsx";
 import { TraceLink } from "./head.tsx";
 import { SpanRecord } from "./span-record.tsx";
@@ -73,6 +74,7 @@ export function Details({ session, spans, index, story, onSelect, onClose }: Pro
         <Pair name="After session start">{duration(spans.startOf(index))}</Pair>
         {spans.detailOf(index) === "" ? null : <Pair name="State">{safeText(spans.detailOf(index))}</Pair>}
         <UsageFacts spans={spans} index={index} />
+        <StartedSessions of={session.family} span={id} />
       </dl>
       <p class="links">
         <a href={hrefOf("session", { source, id: sessionId, span: id })}>Link to this span</a>

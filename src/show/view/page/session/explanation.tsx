@@ -3,6 +3,7 @@ import type { ExplanationDocument, SessionDocument } from "../../wire/documents.
 import { duration, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 import { CacheMisses } from "./cache-misses.tsx";
+import { ChildSessions } from "./family.tsx";
 import { Files } from "./files.tsx";
 import { MoreFacts } from "./head.tsx";
 import { Notable } from "./notable.tsx";
@@ -56,6 +57,7 @@ export function Explanation({ explanation, session, spans, story, onSelect }: Pr
             <div class="rest">
               <h2 class="sr">More about this session</h2>
               <Files files={files} spans={spans} folder={row.folder} onSelect={onSelect} />
+              <ChildSessions of={session.family} />
               <CacheMisses of={explanation.cacheMisses} spans={spans} onSelect={onSelect} />
               <MoreFacts document={session} />
               <Unknowns of={explanation.unknown} />

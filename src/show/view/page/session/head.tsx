@@ -4,8 +4,19 @@ import type { SessionDocument } from "../../wire/documents.ts";
 import { EXPORTED } from "../data/exported.ts";
 import { AtWork, Branch, Cost, EndBadge, InOut, Pair, placeOf, Unknown } from "../figures/figures.tsx";
 import { backTo, hrefOf } from "../route.ts";
-import { dateTime, dateTimeExact, dollars, exact, msOf, orUnknown, percent, plural } from "../text/format.ts";
+import {
+  dateTime,
+  dateTimeExact,
+  dollars,
+  exact,
+  leastDollars,
+  msOf,
+  orUnknown,
+  percent,
+  plural,
+} from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
+import { FamilyFacts } from "./family.tsx";
 
 /**
  * What the session is about, where and when it ran, and its totals; it stays at the top while the waterfall scrolls.
@@ -41,7 +52,7 @@ export function TitleBar({ document, untilMs }: { document: SessionDocument; unt
         </div>
       </div>
       <dl class="key-figures">
-        <Figure name="Cost" note={costNote(row)}>
+        <Figure name="Cost" note={costNote(document)}>
           <Cost of={totals} />
         </Figure>
         <Figure name="At work">
@@ -116,7 +127,7 @@ export const TraceLink = ({ url }: { url: string }) => (
 // --- internal ---
 
 /** Agent, place, start and models, in one line. */
-function Facts({ document: { row, traceUrl } }: { document: SessionDocument }) {
+function Facts({ document: { row, family, traceUrl } }: { document: SessionDocument }) {
   return (
     <p class="facts">
       <span class="mark">{safeText(row.agent)}</span>
@@ -133,6 +144,7 @@ function Facts({ document: { row, traceUrl } }: { document: SessionDocument }) {
           {row.models.map((model) => safeText(shortModel(model))).join(", ")}
         </span>
       )}
+      <FamilyFacts of={family} />
       <CopyId id={row.session_id} />
       {traceUrl === null ? null : <TraceLink url={traceUrl} />}
     </p>
@@ -175,9 +187,13 @@ function Figure({
   );
 }
 
-/** Calls without a price, and whether the cost is what the user pays. */
-function costNote({ totals, on_subscription }: SessionDocument["row"]): string | null {
+const costOf = ({ cost_usd, costIsLowerBound }: NonNullable<SessionDocument["family"]["withChildren"]>): string =>
+  cost_usd === null ? "unknown" : costIsLowerBound ? leastDollars(cost_usd, " ") : dollars(cost_usd);
+
+/** What it cost with the sessions that it started, calls without a price, and whether the cost is what the user pays. */
+function costNote({ row: { totals, on_subscription }, family: { withChildren } }: SessionDocument): string | null {
   const notes = [
+    ...(withChildren === null ? [] : [`${costOf(withChildren)} with child sessions`]),
     ...(totals.unpriced > 0 ? [`${plural(totals.unpriced, "call")} without an exact price`] : []),
     ...(on_subscription && totals.cost_usd !== null ? ["list price, not your bill"] : []),
   ];
