@@ -6,10 +6,11 @@ import { install } from "./install.ts";
 import { Machine } from "./machine.ts";
 import { type Served, startModelServer } from "./model-server.ts";
 import { play } from "./play.ts";
+import { costOf, nano, PRICES } from "./prices.ts";
 import { claudeCode } from "./programs/claude-code.ts";
 import { codex } from "./programs/codex.ts";
 import { type Program, toolsOf, use } from "./programs/program.ts";
-import type { Script, Step, Tools, ToolUse, Usage } from "./script.ts";
+import type { Script, Step, Tools, ToolUse } from "./script.ts";
 
 // Agents edit, commit and create a pull request; what it cost must be what the model server served for it
 
@@ -161,18 +162,6 @@ const AUTHOR = {
   GIT_COMMITTER_NAME: "Dev",
   GIT_COMMITTER_EMAIL: "dev@example.com",
 };
-
-/** Dollars per million tokens. One of them is 1,000 nano-dollars per token. */
-const PRICES = { input: 7, cacheRead: 0.7, cacheWrite: 8.75, output: 31 };
-
-const nano = (usd: number): number => Math.round(usd * 1e9);
-
-const costOf = (served: readonly Served[]): number => served.reduce((sum, { usage }) => sum + costOfCall(usage), 0);
-
-function costOfCall({ input = 0, cacheRead = 0, cacheWrite = 0, output = 0, reasoning = 0 }: Usage): number {
-  const { input: price, cacheRead: read, cacheWrite: write, output: out } = PRICES;
-  return Math.round((input * price + cacheRead * read + cacheWrite * write + (output + reasoning) * out) * 1_000);
-}
 
 function write(path: string, text: string, mode = 0o644): void {
   mkdirSync(join(path, ".."), { recursive: true });

@@ -109,6 +109,15 @@ export class Machine {
     }
   }
 
+  /** Waits until no process runs here: agents can outlive the one that started them. */
+  async idle(): Promise<void> {
+    const endMs = Date.now() + DRAIN_MS;
+    while (this.#running(/./).length > 0) {
+      if (Date.now() > endMs) throw new Error(`a process runs for more than ${DRAIN_MS / 1000} s`);
+      await sleep(50);
+    }
+  }
+
   /** The events that no drain has read, and the drains' log. For the report of a failed test. */
   queuedEventsAndLog(): string {
     const { inboxDir, stateDir } = this.places;
