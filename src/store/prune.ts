@@ -115,6 +115,7 @@ export const SESSION_TABLES = [
   "failures",
   "open_work",
   "session_processes",
+  "launches",
   "commits",
   "changes",
   "events",

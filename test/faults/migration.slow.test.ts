@@ -6,7 +6,7 @@ import { join } from "node:path";
 import Libsql from "libsql";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
-import { INITIAL_VERSION, SCHEMA_VERSION } from "./made-up-migration.ts";
+import { SCHEMA_VERSION, VERSION_BEFORE } from "./made-up-migration.ts";
 import { FaultBuild } from "./program.ts";
 import { type State, World } from "./world.ts";
 
@@ -41,7 +41,7 @@ const versionAndSpans = ({ places }: State): { readonly version: number; readonl
 };
 
 test.each([
-  ["before", INITIAL_VERSION],
+  ["before", VERSION_BEFORE],
   ["after", SCHEMA_VERSION],
 ] as const)("killed %s the commit of a migration, the next drain continues", async (when, version) => {
   const [undisturbed, state] = [world.state(), world.state([0, 0.5])];

@@ -1,4 +1,4 @@
-// There is no migration yet. Two made-up ones show that a store of an earlier version is brought up to date, completely or not at all.
+// Two made-up migrations, after the real ones, show that a store of an earlier version is brought up to date, completely or not at all.
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
@@ -19,7 +19,13 @@ const migrations = vi.hoisted(() => [
   "ALTER TABLE sessions ADD COLUMN season TEXT; UPDATE sessions SET season = 'autumn'",
   "CREATE TABLE fruits (name TEXT PRIMARY KEY); INSERT INTO fruits SELECT session_id FROM sessions",
 ]);
-vi.mock("#store/migrations.ts", async (original) => ({ ...(await original<object>()), MIGRATIONS: migrations }));
+const real = vi.hoisted((): { count: number } => ({ count: 0 }));
+vi.mock("#store/migrations.ts", async (original) => {
+  const module = await original<{ readonly INITIAL_VERSION: number; readonly MIGRATIONS: readonly string[] }>();
+  real.count = module.MIGRATIONS.length;
+  migrations.unshift(...module.MIGRATIONS);
+  return { ...module, MIGRATIONS: migrations };
+});
 
 let at: Replay;
 beforeEach(() => {
@@ -27,15 +33,17 @@ beforeEach(() => {
 });
 afterEach(() => at.remove());
 
-/** A store with one session, after the first `count` migrations. */
+/** A store with one session, after the real migrations and the first `count` of the made-up ones. */
 function storeAfter(count: number): void {
   mkdirSync(dirname(at.places.storePath), { recursive: true, mode: 0o700 });
   const raw = new Libsql(at.places.storePath, {});
-  for (const sql of [INITIAL_SCHEMA, ...migrations.slice(0, count)]) raw.exec(sql);
-  raw.exec(`PRAGMA auto_vacuum = INCREMENTAL; PRAGMA user_version = ${INITIAL_VERSION + count};
+  for (const sql of [INITIAL_SCHEMA, ...migrations.slice(0, real.count + count)]) raw.exec(sql);
+  raw.exec(`PRAGMA auto_vacuum = INCREMENTAL; PRAGMA user_version = ${versionAfter(count)};
     INSERT INTO sessions (id, source, session_id, first_ms, last_ms) VALUES (7, 'openhook', 'pear', 1, 2)`);
   raw.close();
 }
+
+const versionAfter = (count: number): number => INITIAL_VERSION + real.count + count;
 
 const versionOf = (db: Database): unknown => db.prepare("PRAGMA user_version").get()?.["user_version"];
 const sessionsIn = (db: Database): unknown => db.prepare("SELECT session_id FROM sessions").all();
@@ -43,10 +51,7 @@ const sessionsIn = (db: Database): unknown => db.prepare("SELECT session_id FROM
 test.each([0, 1])("from %i migrations on, the result has the schema of a new store, and keeps its rows", (count) => {
   storeAfter(count);
   const db = openDatabase(at.places.storePath);
-  expect([versionOf(db), sessionsIn(db)]).toEqual([
-    INITIAL_VERSION + 2,
-    [expect.objectContaining({ session_id: "pear" })],
-  ]);
+  expect([versionOf(db), sessionsIn(db)]).toEqual([versionAfter(2), [expect.objectContaining({ session_id: "pear" })]]);
   expect(db.prepare("SELECT season, (SELECT name FROM fruits) AS fruit FROM sessions").get()).toMatchObject(
     count === 0 ? { season: "autumn", fruit: "pear" } : { season: null, fruit: "pear" },
   );
@@ -59,17 +64,18 @@ test.each([0, 1])("from %i migrations on, the result has the schema of a new sto
 
 test("a migration that fails changes nothing; the next opening tries again", () => {
   storeAfter(0);
-  const [, second = ""] = migrations;
-  migrations[1] = `${second}; INSERT INTO nowhere VALUES (1)`;
+  const last = migrations.length - 1;
+  const second = migrations[last] ?? "";
+  migrations[last] = `${second}; INSERT INTO nowhere VALUES (1)`;
   expect(() => openDatabase(at.places.storePath)).toThrow(StoreError);
-  migrations[1] = second;
+  migrations[last] = second;
   const raw = new Libsql(at.places.storePath, {});
-  expect(raw.prepare("PRAGMA user_version").get()).toMatchObject({ user_version: INITIAL_VERSION });
+  expect(raw.prepare("PRAGMA user_version").get()).toMatchObject({ user_version: versionAfter(0) });
   expect(raw.prepare("SELECT name FROM sqlite_master WHERE name = 'fruits'").all()).toEqual([]);
   raw.close();
   const db = openDatabase(at.places.storePath);
   expect([versionOf(db), db.prepare("SELECT name FROM fruits").get()]).toMatchObject([
-    INITIAL_VERSION + 2,
+    versionAfter(2),
     { name: "pear" },
   ]);
   db.close();
