@@ -2,7 +2,7 @@ import { CARDS } from "./cards.ts";
 
 /** Variables that say which agent's command started a program. An agent with a plugin records them too. */
 export const COMMAND_VARIABLES: readonly string[] = CARDS.flatMap(({ inCommands = {} }) =>
-  [inCommands.session, inCommands.call, inCommands.mark].filter((name) => name !== undefined),
+  [...(inCommands.session ?? []), inCommands.call, inCommands.mark].filter((name) => name !== undefined),
 );
 
 /**

@@ -86,11 +86,10 @@ function claimedBy(db: Database, session: StoredSession): Launcher | undefined {
     const above = storedSession(db, one);
     return above?.launchedMs === undefined ? undefined : launchesOf(db, above.id);
   });
-  const own = agent && storedSession(db, agent);
-  if (agent === undefined || own === undefined) return undefined;
-  const root = rootOf(db, own);
-  if (root.id === id || root.firstMs > launchedMs || hadEnded(db, root, launchedMs)) return undefined;
-  return { session: root, ...(agent.callId !== undefined && { named: agent.callId }) };
+  const above = agent && storedSession(db, agent);
+  if (agent === undefined || above === undefined) return undefined;
+  if (above.id === id || above.firstMs > launchedMs || hadEnded(db, above, launchedMs)) return undefined;
+  return { session: above, ...(agent.callId !== undefined && { named: agent.callId }) };
 }
 
 const launchesOf = (db: Database, session: number): readonly LaunchingAgent[] =>
@@ -103,11 +102,12 @@ const launchesOf = (db: Database, session: number): readonly LaunchingAgent[] =>
       ...(row["call_id"] !== null && { callId: String(row["call_id"]) }),
     }));
 
+/** The session with an agent's id, or the one that it works for. */
 function storedSession(db: Database, { source, sessionId }: LaunchingAgent): StoredSession | undefined {
   const row = db
     .prepare("SELECT id FROM sessions WHERE source = ? AND session_id = ? AND excluded = 0")
     .get(source, sessionId);
-  return row === undefined ? undefined : sessionById(db, Number(row["id"]));
+  return row === undefined ? undefined : rootOf(db, sessionById(db, Number(row["id"])));
 }
 
 /** Whether a session ended before another one can have been started by it. */

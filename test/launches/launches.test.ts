@@ -2,11 +2,14 @@
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { allAgents } from "#agents/registry.ts";
 import { explain } from "#commands/explain.ts";
 import { report } from "#commands/report.ts";
 import { sessions } from "#commands/sessions.ts";
 import { show } from "#commands/show.ts";
 import type { Context } from "#config/context.ts";
+import { viewOf } from "#show/report/session-view.ts";
+import { findSession, toDocument } from "#show/view/data/document.ts";
 import { openDatabase } from "#store/database.ts";
 import { importInto } from "../import/run.ts";
 import { contextAt } from "../support/context.ts";
@@ -225,6 +228,37 @@ test("if two calls can be the one, the session is linked and the call is unknown
   const { rootOf } = roots();
   const { traceId, spanId } = rootOf("claude-code");
   expect(rootOf("codex").links).toMatchObject([{ traceId, spanId }]);
+});
+
+test("the page has links both ways, to the spans of the calls", async () => {
+  await ORDERS["in one drain"]?.();
+  const deps = {
+    agents: await allAgents(),
+    idle: { nowMs: Date.now(), idleTimeoutMs: 1 },
+    subscriptions: () => new Map(),
+  };
+  const settings = { traceScope: "session", semconv: "both" } as const;
+  const db = openDatabase(at.places.storePath);
+  const familyIn = (source: string, sessionId: string) => {
+    const stored = findSession(db, { source, sessionId });
+    return stored && toDocument(db, viewOf(db, stored, { agents: deps.agents }, settings), deps).family;
+  };
+  const [claude, codex] = [familyIn("claude-code", CLAUDE), familyIn("codex", CODEX)];
+  db.close();
+  const { callOf } = roots();
+  expect(claude).toMatchObject({
+    parent: null,
+    children: [
+      { agent: "Codex", session_id: CODEX, depth: 0, span: callOf(BASH).spanId },
+      { agent: "Gemini CLI", session_id: GEMINI, depth: 1, span: null },
+    ],
+  });
+  expect(codex).toMatchObject({
+    parent: { agent: "Claude Code", session_id: CLAUDE, span: callOf(BASH).spanId },
+    children: [{ session_id: GEMINI, span: callOf(EXEC).spanId }],
+  });
+  const costs = claude?.children.map(({ cost_usd }) => cost_usd ?? 0) ?? [];
+  expect((claude?.withChildren?.cost_usd ?? 0) - costs.reduce((sum, cost) => sum + cost, 0)).toBeGreaterThan(0);
 });
 
 test("show and explain say it in words", async () => {

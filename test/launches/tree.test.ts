@@ -38,7 +38,7 @@ function launched(started: readonly Started[]): readonly Made[] {
     const inherited = by === undefined ? {} : (made[by]?.commandEnv ?? {});
     const { session, call, mark, inOwnHooks } = agents.find(({ source }) => source === kind)?.inCommands ?? {};
     const own = {
-      ...(session !== undefined && { [session]: sessionId }),
+      ...Object.fromEntries((session ?? []).map((name) => [name, sessionId])),
       ...(call !== undefined && { [call]: `call-of-${number}` }),
       ...(mark !== undefined && { [mark]: "1" }),
     };

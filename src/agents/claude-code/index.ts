@@ -26,7 +26,7 @@ export default {
   own: CLAUDE_NAMES,
   environment: ["CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_PROJECT_DIR", "CLAUDE_CONFIG_DIR"],
   // Seen with 2.1.332: its hooks have these too
-  inCommands: { session: "CLAUDE_CODE_SESSION_ID", inOwnHooks: true, shells: ["Bash", "PowerShell"] },
+  inCommands: { session: ["CLAUDE_CODE_SESSION_ID"], inOwnHooks: true, shells: ["Bash", "PowerShell"] },
   toContent: hookContent,
   toFileWrites,
   sessionsBelow: [".claude", ".config/claude"],

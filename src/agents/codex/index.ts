@@ -36,8 +36,8 @@ export default {
     agentTypes: words("default explorer worker"),
   },
   environment: ["CODEX_HOME", "CODEX_THREAD_ID"],
-  // Seen with 0.171.0; the thread of a subagent is a session that belongs to the main one
-  inCommands: { session: "CODEX_THREAD_ID", call: "CODEX_TOOL_CALL_ID" },
+  // Seen with 0.171.0: a subagent has a thread of its own
+  inCommands: { session: ["CODEX_SESSION_ID", "CODEX_THREAD_ID"], call: "CODEX_TOOL_CALL_ID" },
   toContent: hookContent,
   toFileWrites,
   toEntries,

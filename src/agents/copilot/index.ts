@@ -32,7 +32,7 @@ export default {
   },
   environment: ["COPILOT_HOME", "COPILOT_CLI", "COPILOT_CLI_BINARY_VERSION"],
   // Seen with 1.0.102
-  inCommands: { session: "COPILOT_AGENT_SESSION_ID" },
+  inCommands: { session: ["COPILOT_AGENT_SESSION_ID"] },
   toContent,
   toFileWrites,
   sessionsBelow: [".copilot"],

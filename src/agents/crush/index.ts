@@ -29,7 +29,7 @@ export default {
   },
   own: CRUSH_NAMES,
   environment: ["CRUSH", "CRUSH_SESSION_ID", "CRUSH_PROJECT_DIR"],
-  inCommands: { session: "CRUSH_SESSION_ID", inOwnHooks: true },
+  inCommands: { session: ["CRUSH_SESSION_ID"], inOwnHooks: true },
   toContent: hookContent,
   toFileWrites: writesOfTools(EDITORS),
   hasSessions,

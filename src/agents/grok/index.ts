@@ -31,7 +31,7 @@ export default {
   },
   environment: ["GROK_HOME"],
   // Seen with 1.0.41
-  inCommands: { session: "GROK_SESSION_ID", inOwnHooks: true },
+  inCommands: { session: ["GROK_SESSION_ID"], inOwnHooks: true },
   toContent,
   toFileWrites,
   sessionsBelow: [".grok"],

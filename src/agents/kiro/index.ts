@@ -30,7 +30,7 @@ export default {
     agentTypes: words("kiro_default"),
   },
   environment: ["KIRO_HOME", "KIRO_SESSION_ID", "KIRO_VERSION"],
-  inCommands: { session: "KIRO_SESSION_ID", inOwnHooks: true },
+  inCommands: { session: ["KIRO_SESSION_ID"], inOwnHooks: true },
   toContent: hookContent,
   toFileWrites,
   sessionsBelow: [".kiro"],

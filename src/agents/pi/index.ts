@@ -22,7 +22,7 @@ export default {
   own: { tools: words("bash edit find grep ls read write"), agentTypes: [] },
   environment: ["PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"],
   // Seen with 1.6.0. Of its own helpers, the extension's variables tell the call
-  inCommands: { session: "PI_SESSION_ID", call: "OPENHOOK_OTEL_PI_CALL", inOwnHooks: true },
+  inCommands: { session: ["PI_SESSION_ID"], call: "OPENHOOK_OTEL_PI_CALL", inOwnHooks: true },
   toContent,
   toFileWrites,
   toEntries,

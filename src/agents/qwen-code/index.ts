@@ -26,7 +26,7 @@ export default {
   setsVariablesFrom: [".qwen/.env"],
   own: QWEN_NAMES,
   environment: ["QWEN_CODE_SESSION_ID", "QWEN_HOME", "QWEN_RUNTIME_DIR"],
-  inCommands: { session: "QWEN_CODE_SESSION_ID", inOwnHooks: true },
+  inCommands: { session: ["QWEN_CODE_SESSION_ID"], inOwnHooks: true },
   toContent: hookContent,
   toFileWrites: displayedWrites("PostToolUse", EDITORS),
   sessionsBelow: [".qwen"],

@@ -1,7 +1,7 @@
 /** What programs find in their environment if a command of the agent started them. Nothing of it is content. */
 export interface CommandVariables {
-  /** Name of the variable with the id of the agent's session, as in its hooks. Absent: it passes none on. */
-  readonly session?: string;
+  /** Names of variables with the id of the agent's session, as in its hooks; the first that is set counts. Absent: it passes none on. */
+  readonly session?: readonly string[];
   /** Name of the variable with the id of the tool call. */
   readonly call?: string;
   /** Name of a variable that is set in its commands, for agents that pass no session on. Its value is not used. */

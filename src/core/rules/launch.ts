@@ -14,9 +14,9 @@ export function launchingAgents(
   own: { readonly source: string; readonly sessionId: string },
 ): readonly LaunchingAgent[] {
   return agents.flatMap(({ source, inCommands = {} }): readonly LaunchingAgent[] => {
-    const { session, call, mark, inOwnHooks } = inCommands;
+    const { session = [], call, mark, inOwnHooks } = inCommands;
     if (source === own.source && inOwnHooks === true) return [];
-    const sessionId = variableIn(env, session);
+    const sessionId = session.map((name) => variableIn(env, name)).find((id) => id !== undefined);
     if (sessionId === undefined) return variableIn(env, mark) === undefined ? [] : [{ source, sessionId: "" }];
     if (source === own.source && sessionId === own.sessionId) return [];
     const callId = variableIn(env, call);

@@ -71,7 +71,7 @@ export function childrenBySpan(
 
 function childrenOf(source: SessionSource, stored: StoredSession): readonly ChildSession[] {
   return launchesFrom(source, stored).map(({ launched, call }) => ({
-    summary: summarise(source.db, launched, source),
+    summary: summarise(source.db, launched, { agents: source.agents }),
     children: childrenOf(source, launched),
     ...(call !== undefined && { call }),
   }));

@@ -45,10 +45,10 @@ export const namesBySpan = (family: Family, view: Pick<SessionSummary, "facts">)
 /** What `explain` says about the sessions below; nothing without any. */
 export function childSentence({ children, withChildren }: Family, own: SessionSummary): readonly string[] {
   if (withChildren === undefined) return [];
-  const names = children
+  const names = [...descendants(children)]
     .slice(0, MAX_NAMES)
-    .map(({ summary }) => `${printable(shortName(summary.stored))} (${costOf(summary)})`);
-  const more = children.length > names.length ? ` and ${children.length - names.length} more` : "";
+    .map(({ child: { summary } }) => `${printable(shortName(summary.stored))} (${costOf(summary)})`);
+  const more = withChildren.sessions > names.length ? ` and ${withChildren.sessions - names.length} more` : "";
   return [
     `Its commands started ${plural(withChildren.sessions, "child session")}: ${names.join(", ")}${more}. It cost ` +
       `${costOf(own)}, and ${familyCost(withChildren)} with them.`,

@@ -77,7 +77,7 @@ export function toDocument(
   return {
     kind: "session" as const,
     row: toRow(db, deps, view),
-    family: familyRows({ db, ...deps }, view),
+    family: familyRows({ db, agents: deps.agents }, view),
     reported: reportedOf(view),
     spans: toColumns(spans, rowCalls(view.calls, view.facts)),
     /** Address of its trace in the user's backend; `null`: none is configured. */
