@@ -198,15 +198,28 @@ test("if the agent in between is unknown, its child is not linked to the agent a
   expect(await shown(CLAUDE)).toMatchObject({ child_sessions: [], totals_with_children: null });
 });
 
-test("a session that was resumed by an agent belongs to nobody, because the user started it", async () => {
-  const day = 86_400_000;
-  const before = calls
-    .filter(({ source }) => source === "codex")
-    .map((call) => ({ ...call, env: {}, received_at: new Date(Date.parse(call.received_at) - day).toISOString() }));
-  put([...before, ...calls]);
-  await at.drain({ endIdle: true });
-  expect(await shown(CODEX)).toMatchObject({ parent: null });
-});
+test.each([
+  ["half a minute", 30_000, true],
+  ["half a minute, read in reverse", 30_000, false],
+  ["a day", 86_400_000, true],
+])(
+  "a session that an agent resumed after %s belongs to nobody, because the user started it",
+  async (_, pauseMs, isInOrder) => {
+    const before = calls
+      .filter(({ source }) => source === "codex")
+      .map((call) => ({
+        ...call,
+        env: {},
+        received_at: new Date(Date.parse(call.received_at) - pauseMs).toISOString(),
+      }));
+    for (const some of isInOrder ? [before, calls] : [calls, before]) {
+      put(some);
+      await at.drain();
+    }
+    await at.drain({ endIdle: true });
+    expect(await shown(CODEX)).toMatchObject({ parent: null });
+  },
+);
 
 test("a session that began after the one in its variables had ended is not linked to it", async () => {
   rmSync(join(at.home, ".codex", "sessions"), { recursive: true });
