@@ -131,6 +131,7 @@ function Facts({ document: { row, family, traceUrl } }: { document: SessionDocum
   return (
     <p class="facts">
       <span class="mark">{safeText(row.agent)}</span>
+      <FamilyFacts of={family} />
       <span title={safeText(row.folder ?? "")}>
         {safeText(placeOf(row))}
         <Branch of={row} />
@@ -144,7 +145,6 @@ function Facts({ document: { row, family, traceUrl } }: { document: SessionDocum
           {row.models.map((model) => safeText(shortModel(model))).join(", ")}
         </span>
       )}
-      <FamilyFacts of={family} />
       <CopyId id={row.session_id} />
       {traceUrl === null ? null : <TraceLink url={traceUrl} />}
     </p>
