@@ -16,4 +16,15 @@ export const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (session, source)
    ) WITHOUT ROWID;
    CREATE INDEX launches_by_session ON launches (source, session_id) WHERE session_id <> ''`,
+  // The skills that tool calls load
+  `ALTER TABLE packed_tools ADD COLUMN skill TEXT;
+  DROP VIEW tool_usage;
+  CREATE VIEW tool_usage AS
+    SELECT session, start_ms AS time_ms, name, json_extract(body, '$.mcpServer') AS mcp_server,
+      json_extract(body, '$.skill') AS skill, subagent, 1 AS calls,
+      status = 'error' AS errors, status = 'denied' AS denied, status = 'unfinished' AS unfinished,
+      max(0, end_ms - start_ms) AS duration_ms
+    FROM tool_calls
+    UNION ALL SELECT session, time_ms, name, mcp_server, skill, subagent, calls, errors, denied, unfinished, duration_ms
+    FROM packed_tools;`,
 ];

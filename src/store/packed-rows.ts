@@ -46,14 +46,14 @@ export const packedFolders = (db: Database): readonly { readonly cwd: string }[]
 // --- internal ---
 
 function rewriteTools(db: Database, session: number, { tool }: PackedChanges): boolean {
-  const update = db.prepare("UPDATE packed_tools SET name = ?, mcp_server = ? WHERE rowid = ?");
+  const update = db.prepare("UPDATE packed_tools SET name = ?, mcp_server = ?, skill = NULL WHERE rowid = ?");
   let hasChanged = false;
   for (const row of db
-    .prepare("SELECT rowid AS id, name, mcp_server FROM packed_tools WHERE session = ?")
+    .prepare("SELECT rowid AS id, name, mcp_server, skill FROM packed_tools WHERE session = ?")
     .all(session)) {
     const [name, server] = [String(row["name"]), row["mcp_server"] === null ? undefined : String(row["mcp_server"])];
     const changed = tool(name, server);
-    if (changed.name === name && changed.mcpServer === server) continue;
+    if (changed.name === name && changed.mcpServer === server && row["skill"] === null) continue;
     update.run(changed.name, changed.mcpServer ?? null, Number(row["id"]));
     hasChanged = true;
   }

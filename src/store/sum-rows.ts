@@ -44,7 +44,7 @@ const FIELDS = Object.keys(USAGE_FIELDS) as readonly (keyof typeof USAGE_FIELDS)
 
 const COLUMNS = {
   usage: [...Object.values(USAGE_FIELDS), ...Object.values(TOKEN_NAMES)],
-  tools: "time_ms name mcp_server subagent calls errors denied unfinished duration_ms".split(" "),
+  tools: "time_ms name mcp_server skill subagent calls errors denied unfinished duration_ms".split(" "),
   turns: "time_ms origin turns failed interrupted".split(" "),
 };
 

@@ -147,11 +147,11 @@ async function whatIsIn(of: Replay) {
       .map(plain),
     tools: db
       .prepare(
-        `SELECT s.session_id, u.name, u.mcp_server, u.subagent, sum(u.calls) AS calls, sum(u.errors) AS errors,
+        `SELECT s.session_id, u.name, u.mcp_server, u.skill, u.subagent, sum(u.calls) AS calls, sum(u.errors) AS errors,
            sum(u.denied) AS denied, sum(u.unfinished) AS unfinished, sum(u.duration_ms) AS ms,
            floor(u.time_ms / 900000) AS quarter
-         FROM tool_usage u JOIN sessions s ON s.id = u.session GROUP BY s.session_id, u.name, u.mcp_server, u.subagent, quarter
-         ORDER BY s.session_id, u.name, u.mcp_server, u.subagent, quarter`,
+         FROM tool_usage u JOIN sessions s ON s.id = u.session GROUP BY s.session_id, u.name, u.mcp_server, u.skill, u.subagent, quarter
+         ORDER BY s.session_id, u.name, u.mcp_server, u.skill, u.subagent, quarter`,
       )
       .all()
       .map(plain),

@@ -307,7 +307,7 @@ describe("other ways of storing count the same", () => {
       ...["calls", "sums_told", "without_usage", "unpriced", "incomplete"],
       ...[...tokens, "cost_nano_usd", "duration_ms"],
     ]);
-    into("packed_tools", "tool_usage", "name, mcp_server, subagent", [
+    into("packed_tools", "tool_usage", "name, mcp_server, skill, subagent", [
       ...["calls", "errors", "denied", "unfinished", "duration_ms"],
     ]);
     into("packed_turns", "turn_usage", "origin", ["turns", "failed", "interrupted"]);

@@ -217,7 +217,7 @@ const packed = (
       ...{ durationMs: 0, noPrice: null, unpricedCalls: null },
     },
   ],
-  tools: [[0, "Bash", null, 0, 1, 0, 0, 0, 5]],
+  tools: [[0, "Bash", null, null, 0, 1, 0, 0, 0, 5]],
   turns: [[0, "human", 1, 0, 0]],
 });
 

@@ -6,6 +6,7 @@ import type { Extras } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { type Frame, type FramedTable, framedAdapter } from "../shared/payload/framed-adapter.ts";
 import { arrivalKey, payloadDigest } from "../shared/payload/identity.ts";
@@ -200,6 +201,7 @@ function callOf(p: Fields) {
       input_digest: callId === undefined ? inputDigest(p["tool_input"]) : undefined,
       given_id: isCounted ? callId : undefined,
       executable: executableOf(asObject(p["tool_input"])?.["command"]),
+      skill: skillOf(asString(p["tool_name"]), p["tool_input"]),
     },
   };
 }

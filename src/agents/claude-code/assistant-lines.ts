@@ -2,6 +2,7 @@ import { TOKEN_KINDS } from "#core/model/token-kinds.ts";
 import type { EntryOf, TokenUsage } from "#core/model/transcript.ts";
 import { isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";
 import { feesOf } from "../shared/payload/server-tools.ts";
@@ -146,6 +147,7 @@ function toolUses(context: LineContext, message: Line, { scope }: AnswerIds): vo
       name,
       givenId: isCounted && !isJoinedByInput ? given : undefined,
       executable: executableOf(input?.["command"]),
+      skill: skillOf(name, input),
       inputDigest: isJoinedByInput ? inputDigest(b["input"]) : undefined,
     };
     sink.toolUse(factBase(context, `use:${callId}`, `use:${globalCallId(given, scope)}`), fact, input);

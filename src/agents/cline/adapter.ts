@@ -6,6 +6,7 @@ import type { Extras, NativeEventType } from "#core/model/event-schema.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import {
   type Frame,
@@ -198,6 +199,7 @@ function callOf(call: Fields | undefined, extensionCall: Fields | undefined) {
     extras: {
       input_digest: callId === undefined ? extensionDigest(input) : undefined,
       executable: executableIn(input),
+      skill: skillOf(name, input),
       mcp_server: mcpServerIn(name, input),
     },
   };

@@ -3,6 +3,7 @@ import type { EntryOf, TokenUsage, TranscriptEntry } from "#core/model/transcrip
 import { idInAgent, idWithoutAgent, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/objects.ts";
 import { providerName } from "../shared/names/providers.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { executableIn, mcpServerOf } from "./adapter.ts";
 import { writesOfCall } from "./file-writes.ts";
@@ -241,8 +242,9 @@ function toolUseOf(context: MessageContext, given: string | undefined, name: str
     callId,
     name,
     ...(isSequenceNumber(given) && { givenId: given }),
-    ...defined<{ executable: string; mcpServer: string; files: readonly FileWrite[] }>({
+    ...defined<{ executable: string; skill: string; mcpServer: string; files: readonly FileWrite[] }>({
       executable: executableIn(input),
+      skill: skillOf(name, input),
       mcpServer: mcpServerOf(name),
       files: writesOfCall(name, input),
     }),

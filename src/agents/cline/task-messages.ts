@@ -218,16 +218,23 @@ export class TaskMessages {
       // Without a result a tool in XML can be an example in a text
       if (tool.givenId === undefined && tool.result === undefined) continue;
       const callId = callIdOf(tool, at, place, this.#givenIds);
-      const { name, inputDigest, executable, mcpServer, files, result } = tool;
+      const { name, inputDigest, executable, skill, mcpServer, files, result } = tool;
       this.toolOf.set(callId, tool);
       this.#entries.push({
         kind: "tool_use",
         ...this.#at(`use:${callId}`, timeMs),
         callId,
         name,
-        ...defined<{ inputDigest: string; executable: string; mcpServer: string; files: readonly FileWrite[] }>({
+        ...defined<{
+          inputDigest: string;
+          executable: string;
+          skill: string;
+          mcpServer: string;
+          files: readonly FileWrite[];
+        }>({
           inputDigest,
           executable,
+          skill,
           mcpServer,
           files,
         }),

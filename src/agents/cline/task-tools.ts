@@ -4,6 +4,7 @@ import type { FileWrite } from "#core/model/file-write.ts";
 import type { ToolStatus } from "#core/model/transcript.ts";
 import { isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/objects.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { plainText } from "../shared/payload/content.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { executableIn, extensionDigest, mcpServerIn } from "./adapter.ts";
@@ -17,6 +18,7 @@ export interface TaskTool {
   readonly name: string;
   readonly inputDigest: string | undefined;
   readonly executable: string | undefined;
+  readonly skill: string | undefined;
   readonly mcpServer: string | undefined;
   readonly files: readonly FileWrite[] | undefined;
   readonly input: unknown;
@@ -127,6 +129,7 @@ const toolOf = (givenId: string | undefined, name: string, input: unknown, keeps
   name,
   inputDigest: extensionDigest(input),
   executable: executableIn(input),
+  skill: skillOf(name, input),
   mcpServer: mcpServerIn(name, input),
   files: writesOfCall(name, input),
   input: keepsText ? input : undefined,

@@ -4,6 +4,7 @@ import type { Recognition } from "#core/model/agent.ts";
 import type { SessionEndReason } from "#core/model/envelope.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { type Frame, type FramedMembers, type FramedTable, framedAdapter } from "../shared/payload/framed-adapter.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
@@ -263,7 +264,11 @@ export const isFolderName = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_
 function callOf({ p, digest }: CopilotFrame) {
   return {
     tool: { name: p.toolName },
-    extras: { input_digest: digest, executable: executableOf(asObject(p.toolInput)?.["command"]) },
+    extras: {
+      input_digest: digest,
+      executable: executableOf(asObject(p.toolInput)?.["command"]),
+      skill: skillOf(p.toolName, p.toolInput),
+    },
   };
 }
 

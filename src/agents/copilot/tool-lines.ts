@@ -1,6 +1,7 @@
 import type { EntryOf, ToolStatus } from "#core/model/transcript.ts";
 import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asCode, asCount, asObject, asString, type Fields, parsedJson } from "../shared/payload/json.ts";
 import { exitCodeIn } from "./adapter.ts";
@@ -33,6 +34,7 @@ export function toolUse(context: LineContext): LineResult {
     callId,
     name,
     executable: executableOf(asObject(input)?.["command"]),
+    skill: skillOf(name, input),
     mcpServer: asString(data["mcpServerName"]),
     inputDigest: inputDigest(input),
     files: someOf(writesOfCall(name, input)),

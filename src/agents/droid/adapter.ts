@@ -1,6 +1,7 @@
 // Recordings of 0.225.2, read 2026-11-26; https://docs.factory.ai/reference/hooks-reference.md, read 2026-11-21
 
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { adapterOf, type Members, type Payload } from "../shared/payload/adapter-of.ts";
 import { FAMILY_FIELDS, FAMILY_NOT_NEEDED } from "../shared/payload/claude-like.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
@@ -86,6 +87,7 @@ function callIn(p: Payload) {
     extras: {
       input_digest: inputDigest(input),
       executable: executableOf(asObject(input)?.["command"]),
+      skill: skillOf(name, input),
       mcp_server: mcpServerOf(name),
     },
   } satisfies Members;

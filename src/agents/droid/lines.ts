@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import type { FactBase, FactSink } from "#core/model/fact-sink.ts";
 import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import {
   asArray,
@@ -188,6 +189,7 @@ function answer(context: LineContext, m: Fields, blocks: readonly Fields[]): voi
       callId,
       name,
       executable: executableOf(input?.["command"]),
+      skill: skillOf(name, input),
       mcpServer: mcpServerOf(name),
       inputDigest: inputDigest(block["input"]),
       files: writesOfCall(EDITORS, name, input),

@@ -5,6 +5,7 @@ import type { SessionEndReason } from "#core/model/envelope.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { editedLines, exitCodeIn, isCancelled, SHELL_TOOL, textOf } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { adapterOf, type MadeExtras, type Members, type Payload } from "../shared/payload/adapter-of.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { timedKey } from "../shared/payload/identity.ts";
@@ -123,6 +124,7 @@ function toolExtras(p: Payload): MadeExtras {
   return {
     input_digest: inputDigest(input),
     executable: p["tool_name"] === SHELL_TOOL ? executableOf(asObject(input)?.["command"]) : undefined,
+    skill: skillOf(asString(p["tool_name"]), input),
     mcp_server: asString(asObject(p["mcp_context"])?.["server_name"]),
   };
 }

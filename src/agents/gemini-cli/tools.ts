@@ -4,6 +4,7 @@ import { defined } from "#kit/objects.ts";
 import { writesOfDisplay } from "../shared/gemini/file-writes.ts";
 import { editedLines, exitCodeIn, isCancelled, outcomeOf, SHELL_TOOL } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asObject, asString, asTimeMs, type Fields } from "../shared/payload/json.ts";
 import { entryBase, type MessageContext } from "./state.ts";
@@ -33,6 +34,7 @@ export function callEntries(context: MessageContext, calls: readonly unknown[]):
       callId,
       name,
       executable: name === SHELL_TOOL ? executableOf(args?.["command"]) : undefined,
+      skill: skillOf(name, args),
       mcpServer: /\((.+) MCP Server\)$/.exec(asString(call["displayName"]) ?? "")?.[1],
       inputDigest: inputDigest(call["args"]),
     });

@@ -58,6 +58,8 @@ export interface PartRow {
   readonly callId: string | undefined;
   readonly name: string | undefined;
   readonly command: string | undefined;
+  /** The argument `name`: of a skill. */
+  readonly named: string | undefined;
   /** Arguments of a tool that changes files. */
   readonly edit: unknown;
   readonly isFailed: boolean;
@@ -162,6 +164,8 @@ const SELECT_LEDGER = `SELECT id, created_timestamp, model, is_compaction, input
 const ERROR_LENGTH = 300;
 /** Longer commands are not examined, see `executableOf`. */
 const COMMAND_LENGTH = 4097;
+/** Longer than any name, see `skillOf`. */
+const NAME_LENGTH = 256;
 
 /** Older versions have messages without an id. */
 const ID = "coalesce(message_id, 'row:' || messages.id)";
@@ -208,6 +212,7 @@ const SELECT_PARTS = `SELECT ${TYPE} AS type,
     json_extract(part.value, '$.id') AS call_id,
     json_extract(part.value, '$.toolCall.value.name') AS name,
     substr(json_extract(part.value, '$.toolCall.value.arguments.command'), 1, ${COMMAND_LENGTH}) AS command,
+    substr(json_extract(part.value, '$.toolCall.value.arguments.name'), 1, ${NAME_LENGTH}) AS named,
     CASE WHEN json_extract(part.value, '$.toolCall.value.name') IN (${EDITOR_NAMES})
       THEN json_extract(part.value, '$.toolCall.value.arguments') END AS edit,
     json_extract(part.value, '$.toolResult.status') AS status,
@@ -247,6 +252,7 @@ const toPart = (row: Row): PartRow => ({
   callId: asString(row["call_id"]),
   name: asString(row["name"]),
   command: asString(row["command"]),
+  named: asString(row["named"]),
   edit: parsedJson(asString(row["edit"])),
   isFailed: row["status"] === "error" || row["is_error"] === 1,
   error: asString(row["error"]),

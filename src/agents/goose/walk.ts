@@ -4,6 +4,7 @@ import { lostCallKey } from "#core/rules/calls.ts";
 import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { callsOf, type LedgerCall, responseIdOf } from "./ledger.ts";
 import { EDITORS } from "./own-names.ts";
@@ -196,6 +197,7 @@ const toolUse = (part: PartRow, callId: string, row: MessageRow): EntryOf<"tool_
     givenId: part.callId !== undefined && isSequenceNumber(part.callId) ? part.callId : undefined,
     name: part.name ?? "unknown",
     executable: executableOf(part.command),
+    skill: skillOf(part.name, { name: part.named }),
     files: writesOfCall(EDITORS, part.name, part.edit),
   });
 

@@ -6,6 +6,7 @@ import type { Content } from "#core/model/content.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { adapterOf, type EventRow, type Members, type Payload } from "../shared/payload/adapter-of.ts";
 import { FAMILY_FIELDS } from "../shared/payload/claude-like.ts";
 import { contentOfEvents, firstOf } from "../shared/payload/content.ts";
@@ -199,6 +200,7 @@ function callIn(p: Payload) {
     tool: { name, callId },
     extras: {
       executable: executableOf(asObject(firstOf(p, ["toolInput", "tool_input"]))?.["command"]),
+      skill: skillOf(name, firstOf(p, ["toolInput", "tool_input"])),
       mcp_server: mcpServerOf(name),
     },
   } satisfies Members;

@@ -1,5 +1,6 @@
 import type { FactSink } from "#core/model/fact-sink.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { asCode, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
 import { UNREADABLE } from "../shared/transcript/read-lines.ts";
@@ -170,7 +171,8 @@ function toolCall(context: LineContext): void {
   const input = asObject(update["rawInput"]);
   const callId = startCall(context, given, name === SPAWN_TOOL ? (asString(input?.["description"]) ?? "") : undefined);
   const executable = executableOf(input?.["command"]);
-  sink.toolUse(factBase(context, `use:${callId}`), { callId, name, executable, mcpServer: mcpServerOf(name) });
+  const skill = skillOf(name, input);
+  sink.toolUse(factBase(context, `use:${callId}`), { callId, name, executable, mcpServer: mcpServerOf(name), skill });
 }
 
 const SPAWN_TOOL = "spawn_subagent";

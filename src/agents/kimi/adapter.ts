@@ -2,6 +2,7 @@
 
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { adapterOf, type MadeExtras, type Members, type Payload } from "../shared/payload/adapter-of.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
@@ -94,6 +95,7 @@ function toolExtras(p: Payload): MadeExtras {
     input_digest: callId === undefined ? inputDigest(input) : undefined,
     given_id: callId !== undefined && isSequenceNumber(callId) ? callId : undefined,
     executable: name === SHELL_TOOL ? executableOf(asObject(input)?.["command"]) : undefined,
+    skill: skillOf(name, input),
     mcp_server: mcpServerOf(name),
   };
 }

@@ -1,5 +1,6 @@
 import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asCount, asObject, asString, type Fields } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
@@ -17,6 +18,7 @@ export function toolUse(context: LineContext, event: Fields): void {
     callId: unique,
     name,
     executable: name === SHELL_TOOL ? executableOf(asObject(event["args"])?.["command"]) : undefined,
+    skill: skillOf(name, event["args"]),
     mcpServer: mcpServerOf(name),
     inputDigest: inputDigest(event["args"]),
     givenId: isSequenceNumber(given) ? given : undefined,

@@ -3,6 +3,7 @@
 import type { PayloadFacts } from "#core/model/agent.ts";
 import type { Content } from "#core/model/content.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { adapterOf, type Members, type Payload } from "../shared/payload/adapter-of.ts";
 import { contentOfEvents } from "../shared/payload/content.ts";
 import { momentKey } from "../shared/payload/identity.ts";
@@ -79,5 +80,6 @@ const callIn = (p: Payload) =>
     extras: {
       input_digest: actionDigest(p["tool_input"]),
       executable: executableOf(asObject(p["tool_input"])?.["command"]),
+      skill: skillOf(asString(p["tool_name"]), p["tool_input"]),
     },
   }) satisfies Members;

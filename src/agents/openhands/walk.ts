@@ -6,6 +6,7 @@ import type { EntryOf } from "#core/model/transcript.ts";
 import { isRandomId, repeatedCallId } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { plainText } from "../shared/payload/content.ts";
 import { asArray, asCode, asObject, asString, type Fields } from "../shared/payload/json.ts";
 import type { EventFile } from "./event-files.ts";
@@ -168,7 +169,10 @@ function toolUse({ event, id, fileName, timeMs, state, agentId, sink }: Context)
     ms: timeMs,
     task,
   });
-  putUse(call, factBase(state, agentId, `use:${id}`, timeMs), sink, writesOfEditor(name, action));
+  putUse(call, factBase(state, agentId, `use:${id}`, timeMs), sink, {
+    files: writesOfEditor(name, action),
+    skill: skillOf(name, action),
+  });
   if (task !== undefined) addTaskRun(state, { ...task, callId: call.callId, ms: timeMs, runMs: state.runMs });
   state.open = [...state.open.slice(-MAX_KEPT + 1), call];
 }
@@ -177,10 +181,10 @@ const putUse = (
   call: OpenCall,
   base: ReturnType<typeof factBase>,
   sink: FactSink,
-  files?: readonly FileWrite[],
+  named: { readonly files?: readonly FileWrite[] | undefined; readonly skill?: string | undefined } = {},
 ): void =>
   sink.toolUse(base, {
-    files,
+    ...named,
     callId: call.callId,
     name: call.name,
     executable: call.executable,

@@ -5,6 +5,7 @@ import type { Extras } from "#core/model/event-schema.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { editedLines, exitCodeIn, isCancelled, outcomeOf, SHELL_TOOL, textOf } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { adapterOf, type MadeExtras, type Members, type Payload } from "../shared/payload/adapter-of.ts";
 import { FAMILY_FIELDS } from "../shared/payload/claude-like.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
@@ -119,6 +120,7 @@ function toolExtras(p: Payload): MadeExtras {
     input_digest: callId === undefined ? inputDigest(input) : undefined,
     given_id: isCounted ? callId : undefined,
     executable: p["tool_name"] === SHELL_TOOL ? executableOf(asObject(input)?.["command"]) : undefined,
+    skill: skillOf(asString(p["tool_name"]), input),
     mcp_server: mcpServerOf(asString(p["tool_name"])),
   };
 }

@@ -3,6 +3,7 @@ import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "#core/r
 import { writesOfDisplay } from "../shared/gemini/file-writes.ts";
 import { editedLines, exitCodeIn, outcomeOf, SHELL_TOOL } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asCode, asCount, asExitCode, asObject, asString, type Fields } from "../shared/payload/json.ts";
 import { factBase, type LineContext } from "./line-context.ts";
@@ -19,6 +20,7 @@ export function toolUse(context: LineContext, call: Fields): void {
     callId,
     name,
     executable: name === SHELL_TOOL ? executableOf(asObject(call["args"])?.["command"]) : undefined,
+    skill: skillOf(name, call["args"]),
     mcpServer: mcpServerOf(name),
     inputDigest: inputDigest(call["args"]),
     givenId: isSequenceNumber(given) ? given : undefined,

@@ -2,6 +2,7 @@
 
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { skillOf } from "../shared/names/skill.ts";
 import {
   adapterOf,
   type EventTable,
@@ -54,6 +55,7 @@ function toolExtras(p: Payload): MadeExtras {
   const callId = asString(p["tool_call_id"]);
   return {
     executable: name === SHELL_TOOL ? executableOf(asObject(p["tool_input"])?.["command"]) : undefined,
+    skill: skillOf(name, p["tool_input"]),
     mcp_server: mcpServerOf(name),
     given_id: callId !== undefined && isSequenceNumber(callId) ? callId : undefined,
   };

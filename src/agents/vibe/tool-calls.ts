@@ -1,5 +1,6 @@
 import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "#core/rules/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { isSkillTool, skillOf } from "../shared/names/skill.ts";
 import { asArray, asExitCode, asObject, asString, type Fields, parsedJson } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { factBase, fieldsIn, type JournalLine, keyOf, memberOf, withMember, without } from "./journal-state.ts";
@@ -20,6 +21,7 @@ export function toolAction(line: JournalLine, request: Fields): void {
     callId,
     name,
     executable: name === SHELL_TOOL ? executableOf(input["command"]) : undefined,
+    skill: skillOf(name, input),
     mcpServer: mcpServerOf(name),
     // A subagent names the action that started it
     givenId: name === SPAWN_TOOL ? actionId : undefined,
@@ -34,12 +36,13 @@ export function toolUse(line: JournalLine, call: Fields, place: string): void {
   if (given === undefined || name === undefined) return;
   const callId = newCall(line, given, place);
   state.open = withMember(state.open, [callId, name]);
-  const isRead = name === SHELL_TOOL || Object.hasOwn(EDITORS, name);
+  const isRead = name === SHELL_TOOL || isSkillTool(name) || Object.hasOwn(EDITORS, name);
   const input = isRead ? asObject(parsedJson(call["arguments_json"])) : undefined;
   sink.toolUse(factBase(line, keyOf.use(callId)), {
     callId,
     name,
     executable: name === SHELL_TOOL ? executableOf(input?.["command"]) : undefined,
+    skill: skillOf(name, input),
     mcpServer: mcpServerOf(name),
     givenId: isSequenceNumber(given) ? given : undefined,
     files: writesOfCall(EDITORS, name, input),

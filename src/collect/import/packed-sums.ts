@@ -78,17 +78,17 @@ export class PackedSums {
     return place;
   }
 
-  addTool({ name, mcpServer, agentId, status, startMs, endMs }: SummedTool): void {
+  addTool({ name, mcpServer, skill, agentId, status, startMs, endMs }: SummedTool): void {
     const timeMs = this.#partOf(startMs);
     const subagent = agentId === undefined ? 0 : 1;
-    const key = `${timeMs} ${subagent} ${name}\0${mcpServer ?? "\0"}`;
-    const place = this.#tools.place(key, () => [timeMs, name, mcpServer ?? null, subagent, 0, 0, 0, 0, 0]);
+    const key = `${timeMs} ${subagent} ${name}\0${mcpServer ?? "\0"}\0${skill ?? "\0"}`;
+    const place = this.#tools.place(key, () => [timeMs, name, mcpServer ?? null, skill ?? null, subagent, 0, 0, 0, 0, 0]);
     const row = this.#tools.at(place);
-    row[4]++;
-    if (status === "error") row[5]++;
-    if (status === "denied") row[6]++;
-    if (status === "unfinished") row[7]++;
-    row[8] += Math.max(0, endMs - startMs);
+    row[5]++;
+    if (status === "error") row[6]++;
+    if (status === "denied") row[7]++;
+    if (status === "unfinished") row[8]++;
+    row[9] += Math.max(0, endMs - startMs);
   }
 
   addTurn({ origin, state, startMs }: Pick<Turn, "origin" | "state" | "startMs">): void {
@@ -200,6 +200,7 @@ export class PricedCalls {
 
 type SummedTool = Pick<ToolCall, "name" | "status" | "startMs" | "endMs"> & {
   readonly mcpServer?: string | undefined;
+  readonly skill?: string | undefined;
   /** Of the subagent that called it. */
   readonly agentId?: unknown;
 };

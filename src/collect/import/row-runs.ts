@@ -26,6 +26,7 @@ export interface RowTool {
   /** Numbers of texts; NaN if unknown. */
   readonly name: number;
   readonly mcpServer: number;
+  readonly skill: number;
   /** Number of the text; NaN if there is no result. */
   readonly status: number;
   readonly isSubagents: boolean;
@@ -158,6 +159,7 @@ class Runs {
     return {
       name: ofUse(USE.name),
       mcpServer: ofUse(USE.mcpServer),
+      skill: ofUse(USE.skill),
       status: ofResult(RESULT.status),
       isSubagents: !Number.isNaN(agent),
       startMs,

@@ -116,6 +116,7 @@ export class RowSink implements FactSink {
     data[at + USE.name] = this.#name(fact.name);
     data[at + USE.executable] = this.#name(fact.executable);
     data[at + USE.mcpServer] = this.#name(fact.mcpServer);
+    data[at + USE.skill] = this.#name(fact.skill);
     data[at + USE.inputDigest] = this.#id(fact.inputDigest);
     data[at + USE.givenId] = this.#id(fact.givenId);
     data[at + USE.files] = this.#files(fact.files);

@@ -106,13 +106,14 @@ function addCalls({ texts, tables }: FactTables, sums: PackedSums): PricedCalls 
 
 /** Adds up the tools. A tool without a result lasts until the end of its session, which can be later than that of its run. */
 function addTools({ texts }: FactTables, tools: readonly RowTool[], sessionEndMs: number, sums: PackedSums): void {
-  for (const { name, mcpServer, status, isSubagents, startMs, endMs, run } of tools) {
+  for (const { name, mcpServer, skill, status, isSubagents, startMs, endMs, run } of tools) {
     const isOpen = Number.isNaN(status);
     const lastMs = isOpen ? Math.max(startMs, sessionEndMs) : endMs;
     if (lastMs > run.endMs) run.endMs = lastMs;
     sums.addTool({
       name: textOf(texts, name) ?? UNKNOWN_TOOL,
       mcpServer: textOf(texts, mcpServer),
+      skill: textOf(texts, skill),
       agentId: isSubagents || undefined,
       status: isOpen ? "unfinished" : ((textOf(texts, status) ?? "success") as ToolStatus),
       startMs,

@@ -44,6 +44,8 @@ export const Extras = z.object({
   executable: z.string().optional(),
   /** A program's subcommand, e.g. `pr create`; never an argument. */
   subcommand: z.string().optional(),
+  /** The skill that a tool call loads, as the agent names it. */
+  skill: z.string().optional(),
   trigger: z.string().optional(),
   /** Digest of a tool call's input: pairs start and end if the agent sends no call id. Absent for empty input. */
   input_digest: z.string().optional(),

@@ -24,11 +24,12 @@ export interface PackedUsage {
   readonly unpricedCalls: string | null;
 }
 
-/** Sums over the calls of one tool in one quarter of an hour. */
+/** Sums over the calls of one tool, or of one skill, in one quarter of an hour. */
 export type PackedTools = readonly [
   timeMs: number,
   name: string,
   mcpServer: string | null,
+  skill: string | null,
   subagent: 0 | 1,
   calls: number,
   errors: number,

@@ -19,6 +19,8 @@ export interface ToolCall {
   readonly executable?: string;
   readonly subcommand?: string;
   readonly mcpServer?: string;
+  /** The skill that it loads. */
+  readonly skill?: string;
   readonly linesAdded?: number;
   readonly linesRemoved?: number;
   /** Files it wrote, as hooks or the transcript report them; never exported. Absent: none, or unknown. */

@@ -117,6 +117,7 @@ const ToolUseEntry = z.object({
   name: z.string(),
   executable: z.string().optional(),
   mcpServer: z.string().optional(),
+  skill: z.string().optional(),
   /** Like the hooks' `input_digest`, if hooks have no call id to join by. */
   inputDigest: z.string().optional(),
   /** Like the hooks' `given_id`, if several calls can share it; `callId` is then the unique one. */

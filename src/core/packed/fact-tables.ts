@@ -54,6 +54,7 @@ export const COLUMNS = {
     name: "text",
     executable: "text",
     mcpServer: "text",
+    skill: "text",
     inputDigest: "text",
     givenId: "text",
     files: "json",

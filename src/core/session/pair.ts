@@ -176,6 +176,7 @@ function calledIn({ start, end, use, result }: CallParts) {
     executable: atStart.executable ?? atEnd.executable ?? use?.executable,
     subcommand: atStart.subcommand ?? atEnd.subcommand,
     mcpServer: atStart.mcp_server ?? atEnd.mcp_server ?? use?.mcpServer,
+    skill: atStart.skill ?? atEnd.skill ?? use?.skill,
     inputDigest: atStart.input_digest ?? atEnd.input_digest ?? use?.inputDigest,
     givenId: atStart.given_id ?? atEnd.given_id ?? use?.givenId,
     agentId: use?.agentId ?? result?.agentId ?? atStart.agent_id ?? atEnd.agent_id,

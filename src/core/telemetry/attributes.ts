@@ -40,6 +40,7 @@ export const EXPOSURE = {
   [semconv.GEN_AI_OUTPUT_MESSAGES]: "content",
   [semconv.GEN_AI_TOOL_CALL_ARGUMENTS]: "content",
   [semconv.GEN_AI_TOOL_CALL_RESULT]: "content",
+  [semconv.GEN_AI_SKILL_NAME]: "name",
   [semconv.MCP_METHOD_NAME]: "open",
   [semconv.ERROR_TYPE]: "open",
   [semconv.HTTP_RESPONSE_STATUS_CODE]: "open",

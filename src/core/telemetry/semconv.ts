@@ -29,6 +29,8 @@ export const GEN_AI_OUTPUT_MESSAGES = "gen_ai.output.messages";
 /** The text itself; JSON if it was a value. */
 export const GEN_AI_TOOL_CALL_ARGUMENTS = "gen_ai.tool.call.arguments";
 export const GEN_AI_TOOL_CALL_RESULT = "gen_ai.tool.call.result";
+/** The skill that a tool call loads. */
+export const GEN_AI_SKILL_NAME = "gen_ai.skill.name";
 export const MCP_METHOD_NAME = "mcp.method.name";
 export const ERROR_TYPE = "error.type";
 export const HTTP_RESPONSE_STATUS_CODE = "http.response.status_code";

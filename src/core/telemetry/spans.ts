@@ -379,6 +379,7 @@ function toolCallSpan(
       [semconv.OPENHOOK_TOOL_EXECUTION]: tool.executionMs,
       [semconv.MCP_METHOD_NAME]: mcpServerOf(tool) === undefined ? undefined : "tools/call",
       [semconv.OPENHOOK_MCP_SERVER]: mcpServerOf(tool),
+      [semconv.GEN_AI_SKILL_NAME]: tool.skill,
       [semconv.PROCESS_EXECUTABLE_NAME]: tool.executable,
       [semconv.OPENHOOK_TOOL_SUBCOMMAND]: tool.subcommand,
       [semconv.PROCESS_EXIT_CODE]: tool.exitCode,

@@ -171,6 +171,7 @@ const toolJson = ({ tool, segment, open }: SessionView["toolCalls"][number]) => 
   executable: tool.executable ?? null,
   subcommand: tool.subcommand ?? null,
   mcp_server: tool.mcpServer ?? null,
+  skill: tool.skill ?? null,
   lines_added: tool.linesAdded ?? null,
   lines_removed: tool.linesRemoved ?? null,
   files: (tool.files ?? []).map((file) => ({

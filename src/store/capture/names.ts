@@ -48,7 +48,7 @@ export function stripEntryNames(entry: TranscriptEntry, own: OwnNames | undefine
       return rest;
     }
     case "tool_use": {
-      const { executable: _, files: __, mcpServer, ...rest } = entry;
+      const { executable: _, skill: __, files: ___, mcpServer, ...rest } = entry;
       const name = reduceToolName(entry.name, mcpServer, own);
       return { ...rest, name, ...(name === "mcp" && { mcpServer: "mcp" }) };
     }
@@ -105,7 +105,7 @@ export function forgetNamesOfSession(drain: CaptureContext, session: StoredSessi
   const hadFacts = rewriteFacts(db, session.id, {
     event: (event) => stripEventNames(event, own),
     entry: (entry) => stripEntryNames(entry, own),
-    toolCall: ({ executable: _, subcommand: __, files: ___, mcpServer, ...call }) => ({
+    toolCall: ({ executable: _, subcommand: __, skill: ___, files: ____, mcpServer, ...call }) => ({
       ...call,
       name: reduceToolName(call.name, mcpServer, own),
       ...(mcpServer !== undefined && { mcpServer: "mcp" }),

@@ -6,6 +6,7 @@ import type { IntakeFacts } from "#core/model/intake-facts.ts";
 import type { EntryOf, TranscriptEntry } from "#core/model/transcript.ts";
 import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { executableOf } from "../names/executables.ts";
+import { skillOf } from "../names/skill.ts";
 import { type Frame, type FramedMembers, type FramedTable, framedAdapter } from "../payload/framed-adapter.ts";
 import { payloadDigest } from "../payload/identity.ts";
 import { asArray, asCode, asCount, asObject, asString, type Fields } from "../payload/json.ts";
@@ -200,7 +201,7 @@ function toolStart({ p }: Payload): FramedMembers | undefined {
   return {
     key: keyWith(callId),
     tool: { name: toolNameOf(tool, args), callId },
-    extras: { executable: executableOf(args?.["command"]) },
+    extras: { executable: executableOf(args?.["command"]), skill: skillOf(tool, args) },
   };
 }
 

@@ -42,6 +42,8 @@ export interface ToolPart {
   /** The beginning only. */
   readonly error: string | undefined;
   readonly command: string | undefined;
+  /** The argument `name`: of a skill. */
+  readonly named: string | undefined;
   /** Arguments and metadata, as far as they are used. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -128,6 +130,8 @@ const CREATED_WITHIN_MS = 10 * 60_000;
 const ERROR_LENGTH = 200;
 /** Longer commands are not examined, see `executableOf`. */
 const COMMAND_LENGTH = 4097;
+/** Longer than any name, see `skillOf`. */
+const NAME_LENGTH = 256;
 
 /** Members that can be large and are not needed: diffs of the whole turn, system prompts, bodies of failed answers. */
 const OMITTED_FIELDS = ["$.summary.diffs", "$.system", "$.tools", "$.structured.value", "$.error.data.responseBody"]
@@ -172,6 +176,7 @@ const SELECT_PARTS = `SELECT id, time_created AS written_ms, ${Object.entries(PA
   .join(", ")},
     substr(${field("$.state.error")}, 1, ${ERROR_LENGTH}) AS error,
     substr(${field("$.state.input.command")}, 1, ${COMMAND_LENGTH}) AS command,
+    substr(${field("$.state.input.name")}, 1, ${NAME_LENGTH}) AS named,
     CASE WHEN ${IS_JSON} THEN json_type(data, '$.state.metadata.exit') END AS exit_type,
     CASE WHEN ${IS_JSON} AND json_type(data, '$.state.metadata.files') = 'array' THEN (
       SELECT json_group_array(json_remove(value, '$.before', '$.after'))
@@ -220,6 +225,7 @@ function toolPart(row: Row): ToolPart | undefined {
     endMs: numberOf(row["end_ms"]),
     error: asString(row["error"]),
     command: asString(row["command"]),
+    named: asString(row["named"]),
     input: { tool: row["wanted"], content: row["content"] },
     metadata: {
       interrupted: row["interrupted"] === 1,

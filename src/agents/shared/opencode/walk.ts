@@ -3,6 +3,7 @@ import { isSequenceNumber } from "#core/rules/call-ids.ts";
 import { defined } from "#kit/objects.ts";
 import { executableOf } from "../names/executables.ts";
 import { providerName } from "../names/providers.ts";
+import { skillOf } from "../names/skill.ts";
 import { asString } from "../payload/json.ts";
 import type { Walked } from "../transcript/message-table.ts";
 import { writesOfMetadata } from "./file-writes.ts";
@@ -245,6 +246,7 @@ function toolEntries(
     givenId: given !== undefined && isSequenceNumber(given) ? given : undefined,
     name: toolNameOf(part.tool, part.input),
     executable: executableOf(part.command),
+    skill: skillOf(part.tool, { name: part.named }),
   });
   const isFailed = part.status === "error";
   if (part.status !== "completed" && !isFailed) return [use];
