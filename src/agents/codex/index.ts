@@ -46,4 +46,5 @@ export default {
   sessionsBelow: [".codex"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  configured: () => import("./configured.ts"),
 } satisfies Agent;

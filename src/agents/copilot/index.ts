@@ -38,4 +38,5 @@ export default {
   sessionsBelow: [".copilot"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  configured: () => import("./configured.ts"),
 } satisfies Agent;

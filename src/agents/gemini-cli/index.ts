@@ -31,4 +31,5 @@ export default {
   sessionsBelow: [".gemini"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  configured: () => import("./configured.ts"),
 } satisfies Agent;

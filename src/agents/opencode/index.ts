@@ -9,4 +9,5 @@ export default variantCard(VARIANT, {
   own: OPENCODE_NAMES,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  configured: () => import("./configured.ts"),
 }) satisfies Agent;

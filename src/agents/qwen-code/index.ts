@@ -32,4 +32,5 @@ export default {
   sessionsBelow: [".qwen"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  configured: () => import("./configured.ts"),
 } satisfies Agent;

@@ -1,3 +1,4 @@
+import type { Configured } from "./configured.ts";
 import type { Content } from "./content.ts";
 import type { Event, EventType } from "./event-schema.ts";
 import type { FileWrite } from "./file-write.ts";
@@ -108,6 +109,8 @@ export interface Agent extends Quirks {
    */
   readonly sessionsBelow?: readonly string[];
   readonly installer?: () => Promise<{ default: Installer }>;
+  /** What users have added to it. Absent: not known. */
+  readonly configured?: () => Promise<{ default: Configured }>;
 }
 
 // --- internal ---
