@@ -3,6 +3,8 @@ import { UserError } from "#kit/errors.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf, wrapped, writeLines } from "#kit/text/terminal.ts";
 import { inTimeZone, timeZoneName } from "#kit/text/times.ts";
+import { targetOf } from "#setup/registration/settings.ts";
+import { configuredKind, configuredNames } from "#show/report/configured.ts";
 import { monthOutlooks, outlookJson, outlookLines } from "#show/report/month.ts";
 import { isOfThisMonth, type QuestionOptions, questionOf } from "#show/report/question.ts";
 import { namedAgent } from "#show/report/text/unknown-name.ts";
@@ -12,6 +14,7 @@ import { usageReportLines } from "#show/report/text/usage-report.ts";
 import { csvLines, reportJson } from "#show/report/usage-data.ts";
 import { EMPTY_REPORT, usageReport } from "#show/report/usage-report.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
+import { spanSettings } from "#store/sessions/span-settings.ts";
 import { noStoreMessage } from "./no-store-message.ts";
 import { type ReadContext, type RefreshOption, refreshed } from "./refreshed.ts";
 import { sessionTitles } from "./session-titles.ts";
@@ -49,9 +52,14 @@ async function print(
   const asked = questionOf(by, options, context.now());
   const isData = options.json || options.csv;
   const subscriptions = await subscribed(context, agents);
+  const kind = configuredKind(asked.query.by);
+  const more = {
+    spans: spanSettings({ loaded }),
+    ...(kind !== undefined && { configured: await configuredNames(agents, kind, targetOf(context)) }),
+  };
   const found = withOpenStore(context, (db) => {
     const question = { ...asked, query: { ...asked.query, ...namedAgent(options.agent, agents, db) } };
-    const result = usageReport(db, agents, question, context.now(), isData, subscriptions);
+    const result = usageReport(db, agents, question, context.now(), isData, subscriptions, more);
     if (result === undefined) return undefined;
     const outlook = isOfThisMonth(question)
       ? monthOutlooks(db, { agents }, loaded.config.budget, { nowMs: context.now() })

@@ -68,7 +68,7 @@ describe("complete", () => {
   });
 
   test("offers the dimensions of a report, settings and shells", async () => {
-    expect(await offered("report", "agent", "m")).toEqual(["month", "model"]);
+    expect(await offered("report", "agent", "m")).toEqual(["month", "model", "mcp"]);
     expect(await offered("config", "set", "otlp.h")).toEqual([
       "otlp.headers",
       "otlp.headersCommand",

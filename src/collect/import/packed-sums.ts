@@ -82,7 +82,18 @@ export class PackedSums {
     const timeMs = this.#partOf(startMs);
     const subagent = agentId === undefined ? 0 : 1;
     const key = `${timeMs} ${subagent} ${name}\0${mcpServer ?? "\0"}\0${skill ?? "\0"}`;
-    const place = this.#tools.place(key, () => [timeMs, name, mcpServer ?? null, skill ?? null, subagent, 0, 0, 0, 0, 0]);
+    const place = this.#tools.place(key, () => [
+      timeMs,
+      name,
+      mcpServer ?? null,
+      skill ?? null,
+      subagent,
+      0,
+      0,
+      0,
+      0,
+      0,
+    ]);
     const row = this.#tools.at(place);
     row[5]++;
     if (status === "error") row[6]++;

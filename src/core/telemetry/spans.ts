@@ -211,7 +211,7 @@ export const toolErrorType = (tool: ToolCall): string | undefined =>
       : undefined;
 
 /** Agents name the tools of an MCP server `mcp__<server>__<tool>`. */
-export const mcpServerOf = (tool: ToolCall): string | undefined =>
+export const mcpServerOf = (tool: Pick<ToolCall, "name" | "mcpServer">): string | undefined =>
   tool.mcpServer ?? /^mcp__(.+?)__/.exec(tool.name)?.[1];
 
 // --- internal ---

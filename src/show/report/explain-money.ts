@@ -1,8 +1,10 @@
 import type { CallSums } from "#core/model/model-call.ts";
 import type { ToolCall } from "#core/model/session.ts";
 import { sumOfCalls } from "#core/rules/call-sums.ts";
+import { mcpServerOf } from "#core/telemetry/spans.ts";
 import { grouped } from "#kit/objects.ts";
 import type { SessionView } from "./session-view.ts";
+import { type NamedTool, namedTool } from "./usage-facts.ts";
 
 type Call = SessionView["calls"][number];
 
@@ -85,6 +87,15 @@ export function placedCalls(view: SessionView, turns: readonly number[]): readon
     });
 }
 
+/** What a call read the results of, if these are of one tool; of several skills or servers, none of them. */
+export function readBy({ cause, results }: PlacedCall): NamedTool | undefined {
+  const [first, ...others] = results.map(namedTool);
+  if (cause.kind !== "tool" || first === undefined) return undefined;
+  const same = (key: "server" | "skill"): string | undefined =>
+    others.every((other) => other[key] === first[key]) ? first[key] : undefined;
+  return { tool: first.tool, server: same("server"), skill: same("skill") };
+}
+
 /** Turn numbers by key: turns with a prompt count from 1 as in `show`; all others are 0. */
 export function turnNumbers({ turnList }: Pick<SessionView, "turnList">): ReadonlyMap<string, number> {
   let number = 0;
@@ -154,7 +165,8 @@ function causeOf(results: readonly ToolCall[]): Cause {
   const [first] = results;
   if (first === undefined) return { kind: "other" };
   if (results.some((tool) => tool.name !== first.name)) return { kind: "several" };
-  return { kind: "tool", name: first.name, ...(first.mcpServer !== undefined && { mcpServer: first.mcpServer }) };
+  const mcpServer = mcpServerOf(first);
+  return { kind: "tool", name: first.name, ...(mcpServer !== undefined && { mcpServer }) };
 }
 
 function shares<T>(calls: readonly PlacedCall[], partOf: (call: PlacedCall) => T): readonly Share<T>[] {

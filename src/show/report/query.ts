@@ -1,5 +1,5 @@
 export interface UsageQuery {
-  /** In the order of the rows' keys; none: one row for everything. Not both `model` and `tool`. */
+  /** In the order of the rows' keys; none: one row for everything. See `whyNotCombined`. */
   readonly by: readonly Dimension[];
   /** Rounded outwards to quarter hours, because imported history is stored in these. */
   readonly sinceMs?: number;
@@ -16,6 +16,10 @@ export interface UsageQuery {
   readonly ledTo?: LedTo;
   /** Rows have calls with their number and cost, without tokens, tools and turns: half as much to read. */
   readonly costOnly?: boolean;
+  /** Only work of subagents, in all groupings; required for `subagent` in one of them. @default false */
+  readonly ofSubagents?: boolean;
+  /** Also the model calls that read results of MCP servers and skills. @default false */
+  readonly hasAfter?: boolean;
   /** IANA name. @default the machine's */
   readonly timeZone?: string;
 }
@@ -33,14 +37,37 @@ export type TimeUnit = (typeof TIME_UNITS)[number];
 export const CHANGE_DIMENSIONS = ["commit", "change", "branch", "ticket"] as const;
 export type ChangeDimension = (typeof CHANGE_DIMENSIONS)[number];
 
+/** The dimensions that only tool calls have. */
+export const TOOL_DIMENSIONS = ["tool", "mcp", "skill"] as const;
+
 /** What figures can be grouped by. This file imports nothing, because every start of the program loads it for the help. */
 export const DIMENSIONS = [
   ...TIME_UNITS,
   "agent",
   "model",
   "repository",
-  "tool",
+  ...TOOL_DIMENSIONS,
+  "subagent",
   "session",
   ...CHANGE_DIMENSIONS,
 ] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
+
+/** Whether rows are about tool calls only. */
+export const isOfTools = ({ by }: Pick<UsageQuery, "by">): boolean => by.some(isToolDimension);
+
+/** A sentence that says why dimensions and filters cannot be combined; `undefined`: they can. */
+export function whyNotCombined({ by, model }: Pick<UsageQuery, "by" | "model">): string | undefined {
+  const ofTools = by.find(isToolDimension);
+  if (ofTools === undefined) return undefined;
+  if (by.includes("model") || model !== undefined) {
+    return `model and ${ofTools} cannot be combined, because agents do not report which model made a tool call`;
+  }
+  return by.includes("subagent")
+    ? `subagent and ${ofTools} cannot be combined: a report by subagent is about their runs and model calls`
+    : undefined;
+}
+
+// --- internal ---
+
+const isToolDimension = (dimension: Dimension): boolean => TOOL_DIMENSIONS.some((known) => known === dimension);

@@ -4,7 +4,7 @@ import { suggest } from "#kit/suggest.ts";
 import { sinceOf, timeOf } from "#kit/text/times.ts";
 import { startOfDay } from "./buckets.ts";
 import type { UsageQuery } from "./query.ts";
-import { CHANGE_DIMENSIONS, DIMENSIONS, type Dimension } from "./query.ts";
+import { CHANGE_DIMENSIONS, DIMENSIONS, type Dimension, TOOL_DIMENSIONS, whyNotCombined } from "./query.ts";
 
 export interface QuestionOptions {
   readonly since?: string;
@@ -41,12 +41,8 @@ export function questionOf(words: readonly string[], options: QuestionOptions, n
   const dimensions = words.filter((word) => !periods.includes(word));
   const by: readonly Dimension[] = dimensions.length === 0 ? ["day"] : [...new Set(dimensions.map(dimensionOf))];
   const { agent, model, repository, timeZone } = options;
-  if (by.includes("tool") && (by.includes("model") || model !== undefined)) {
-    throw new UserError(
-      "E_USAGE",
-      "model and tool cannot be combined, because agents do not report which model made a tool call",
-    );
-  }
+  const refusal = whyNotCombined({ by, ...(model !== undefined && { model }) });
+  if (refusal !== undefined) throw new UserError("E_USAGE", refusal);
   const { sinceMs, untilMs } = rangeOf({ ...options, ...periodOf(periods, options) }, by, nowMs);
   const isScreen = !options.json && !options.csv;
   const limit = options.limit ?? (isScreen && by.some((one) => MANY.has(one)) ? DEFAULT_LIMIT : undefined);
@@ -56,6 +52,8 @@ export function questionOf(words: readonly string[], options: QuestionOptions, n
       sinceMs,
       ...(untilMs !== undefined && { untilMs }),
       ...(agent !== undefined && { agent }),
+      ...(by.includes("subagent") && { ofSubagents: true }),
+      ...(by.some((one) => one === "mcp" || one === "skill") && { hasAfter: true }),
       ...(model !== undefined && { model }),
       ...(repository !== undefined && { repository }),
       ...(timeZone !== undefined && { timeZone }),
@@ -120,7 +118,13 @@ export function timesOf(
 
 const DEFAULT_LIMIT = 20;
 /** There can be thousands of these; the screen shows the first. */
-const MANY: ReadonlySet<Dimension> = new Set(["session", "repository", "tool", ...CHANGE_DIMENSIONS]);
+const MANY: ReadonlySet<Dimension> = new Set([
+  "session",
+  "repository",
+  ...TOOL_DIMENSIONS,
+  "subagent",
+  ...CHANGE_DIMENSIONS,
+]);
 
 function dimensionOf(word: string): Dimension {
   const singular = SHORT.get(word) ?? (word.endsWith("ies") ? `${word.slice(0, -3)}y` : word.replace(/s$/, ""));
@@ -176,6 +180,10 @@ const SHORT: ReadonlyMap<string, string> = new Map([
   ["repo", "repository"],
   ["repos", "repository"],
   ["branches", "branch"],
+  ["server", "mcp"],
+  ["servers", "mcp"],
+  ["mcp-server", "mcp"],
+  ["mcp-servers", "mcp"],
   ["pr", "change"],
   ["prs", "change"],
 ]);

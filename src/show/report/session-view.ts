@@ -71,24 +71,12 @@ export function outlineOf(db: Database, stored: StoredSession, agents: Agents, s
 export function viewOf(
   db: Database,
   stored: StoredSession,
-  { agents, subscriptions }: Agents,
+  of: Agents,
   settings: SpanSettings,
   needsSpans = true,
 ): SessionView {
-  const packed = isPacked(db, stored.id);
-  const session = unsettledSession({ db, agents }, stored);
-  const facts = knownFactsOf(db, { agents }, stored);
-  const runs = [...session.turns, ...session.subagents];
-  const toolCalls = [
-    ...settledToolCalls(db, stored.id).map((settled) => ({ ...settled, open: false })),
-    ...runs.flatMap((run) => run.toolCalls.map((tool) => ({ segment: run.segment, tool, open: !packed }))),
-  ];
-  const calls = [
-    ...settledCalls(db, stored.id).map((settled) => ({ ...settled, open: false })),
-    ...openCalls(session, facts).map((call) => ({ ...call, open: !packed })),
-  ];
+  const { session, facts, toolCalls, calls, subagentList, isPacked } = workOf(db, stored, of);
   const turnList = withOpenTurns(settledTurns(db, stored.id), session.turns);
-  const subagentList = withOpenSubagents(settledSubagents(db, stored.id), session.subagents);
   const tools = new Map<string, number>();
   for (const { tool } of toolCalls) tools.set(tool.status, (tools.get(tool.status) ?? 0) + 1);
   const prompts = turnList.filter((turn) => turn.origin === "human").length;
@@ -108,12 +96,30 @@ export function viewOf(
     toolCalls,
     subagentList,
     openCompactions: session.compactions,
-    openSpans: needsSpans || !packed ? openSpansOf(db, stored, session, facts, settings) : [],
-    isPacked: packed,
+    openSpans: needsSpans || !isPacked ? openSpansOf(db, stored, session, facts, settings) : [],
+    isPacked,
     ...(reported !== undefined && { reported }),
     ...relativesOf(db, stored),
-    ...subscriptionMark(stored, subscriptions),
+    ...subscriptionMark(stored, of.subscriptions),
   };
+}
+
+/** The calls and subagents of a session; much cheaper than its view if no span is needed. */
+export function workOf(db: Database, stored: StoredSession, { agents }: Pick<Agents, "agents">) {
+  const packed = isPacked(db, stored.id);
+  const session = unsettledSession({ db, agents }, stored);
+  const facts = knownFactsOf(db, { agents }, stored);
+  const runs = [...session.turns, ...session.subagents];
+  const toolCalls: SessionView["toolCalls"] = [
+    ...settledToolCalls(db, stored.id).map((settled) => ({ ...settled, open: false })),
+    ...runs.flatMap((run) => run.toolCalls.map((tool) => ({ segment: run.segment, tool, open: !packed }))),
+  ];
+  const calls: SessionView["calls"] = [
+    ...settledCalls(db, stored.id).map((settled) => ({ ...settled, open: false })),
+    ...openCalls(session, facts).map((call) => ({ ...call, open: !packed })),
+  ];
+  const subagentList = withOpenSubagents(settledSubagents(db, stored.id), session.subagents);
+  return { session, facts, toolCalls, calls, subagentList, isPacked: packed };
 }
 
 /** Calls that are no part of the conversation: compaction, memory and other work of the agent. The totals include them. */

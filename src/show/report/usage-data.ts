@@ -2,7 +2,8 @@ import { TOKEN_NAMES } from "#core/model/token-kinds.ts";
 import { costSource } from "#core/telemetry/cost.ts";
 import { isoTime, usd } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { knownAmounts, tokensByName } from "./call-totals.ts";
+import { knownAmounts, lowerBounds, tokensByName } from "./call-totals.ts";
+import { configuredKind } from "./configured.ts";
 import type { UnpricedModel } from "./prices.ts";
 import { CHANGE_DIMENSIONS, type UsageQuery } from "./query.ts";
 import type { Question } from "./question.ts";
@@ -15,6 +16,7 @@ export const reportJson = ({ query }: Question, report: UsageReport, timeZone: s
   ...queryJson(query, timeZone),
   rows: report.rows.map(rowJson),
   rows_left_out: report.leftOut,
+  ...(report.read !== undefined && { sessions_read: report.read.sessions, sessions_to_read: report.read.of }),
   ...(report.agents !== undefined && { agents: report.agents.map(rowJson) }),
   ...(report.models !== undefined && { models: report.models.map(rowJson) }),
   total: report.total === undefined ? null : rowJson(report.total),
@@ -52,7 +54,16 @@ export const rowJson = (row: UsageRow) => ({
     interrupted_turns: row.turns.interrupted,
   }),
   ...(row.calls !== undefined && callsJson(row.calls, row)),
+  ...(row.configured !== undefined && configuredJson(row.configured)),
   ...(row.tools !== undefined && toolsJson(row.tools)),
+  ...(row.tools === undefined && row.configured !== undefined && UNKNOWN_TOOLS),
+  ...(row.after !== undefined && afterJson(row.after)),
+  ...(row.runs !== undefined && {
+    runs: row.runs.runs,
+    failed_runs: row.runs.failedRuns,
+    runs_without_outcome: row.runs.runsWithoutOutcome,
+    run_ms: row.runs.runMs,
+  }),
 });
 
 /** The members of a row that are about model calls. */
@@ -86,7 +97,32 @@ export const toolsJson = (tools: ToolFigures) => ({
   tool_ms: tools.toolMs,
 });
 
+/** Agents and files, in the same order. `null`: in no settings that are known, which does not mean that there are no others. */
+const configuredJson = (configured: NonNullable<UsageRow["configured"]>) => ({
+  configured: configured.length > 0 ? true : null,
+  configured_by: configured.map(({ agent }) => agent),
+  configured_in: configured.map(({ file }) => file),
+});
+
+/** The members about model calls after tools. */
+const afterJson = (after: NonNullable<UsageRow["after"]>) => ({
+  calls_after: after.modelCalls,
+  cost_after_usd: after.modelCalls === 0 ? null : usd(knownAmounts(after, false).costNanoUsd),
+  cost_after_is_lower_bound: lowerBounds(after, false).costIsLowerBound,
+});
+
 // --- internal ---
+
+/** Of a configured name, if it is not known whether calls were made. */
+const UNKNOWN_TOOLS: object = {
+  sessions: null,
+  tool_calls: null,
+  tool_errors: null,
+  tool_denied: null,
+  tool_unfinished: null,
+  tool_open: null,
+  tool_ms: null,
+};
 
 /**
  * Rows as RFC 4180 CSV with a header line; the caller appends a line feed to each. Unknown is an empty cell, never 0. Columns
@@ -100,6 +136,7 @@ export function* csvLines(query: UsageQuery, rows: readonly UsageRow[]): Generat
     ...parts,
     tokens: parts.calls,
     changes: by.some(isChangeDimension),
+    configured: query.hasAfter === true && configuredKind(by) !== undefined,
     all: true,
   };
   const columns = COLUMNS.flatMap(([part, ...names]) => (has[part] ? names.map((name) => ({ part, name })) : []));
@@ -115,25 +152,29 @@ export function* csvLines(query: UsageQuery, rows: readonly UsageRow[]): Generat
 /** RFC 4180 requires CR LF; the caller adds LF. */
 const LINE_END = "\r";
 
-type Value = string | number | readonly string[] | null | undefined;
+type Value = string | number | boolean | readonly string[] | null | undefined;
 type Figures = ReturnType<typeof rowJson>;
 
-type Part = "all" | "calls" | "tokens" | "turns" | "tools" | "changes";
+type Part = "all" | "calls" | "tokens" | "turns" | "tools" | "after" | "runs" | "configured" | "changes";
 
 /** Parts of a row, and their members in the JSON row, which name the columns; those of tokens have the unit at their end. */
 const COLUMNS: readonly (readonly [part: Part, ...names: (keyof Figures)[]])[] = [
   ["changes", "certainty"],
+  ["configured", "configured", "configured_by", "configured_in"],
   ["all", "sessions"],
   ["turns", "turns", "prompts", "failed_turns", "interrupted_turns"],
   ["calls", "model_calls", "aggregate_records"],
   ["tokens", ...Object.values(TOKEN_NAMES)],
   ["calls", "cost_usd", "unpriced_calls", "calls_without_usage", "incomplete_calls", "model_ms"],
   ["tools", "tool_calls", "tool_errors", "tool_denied", "tool_unfinished", "tool_open", "tool_ms"],
+  ["after", "calls_after", "cost_after_usd", "cost_after_is_lower_bound"],
+  ["runs", "runs", "failed_runs", "runs_without_outcome", "run_ms"],
   ["calls", "sessions_without_usage", "agents_without_usage"],
 ];
 
 function cell(value: Value): string {
   if (value === null || value === undefined) return "";
+  if (typeof value === "boolean") return String(value);
   if (typeof value === "number") return Number.isInteger(value) ? String(value) : plainDecimal(value);
   const text = printable(typeof value === "string" ? value : value.join(" "));
   const safe = FORMULA.test(text) ? `'${text}` : text;

@@ -1,9 +1,11 @@
 import type { CallSums, PricedCall } from "#core/model/model-call.ts";
 import { QUARTER_MS } from "#core/model/packed.ts";
+import type { ToolCall } from "#core/model/session.ts";
 import { TOKEN_NAMES } from "#core/model/token-kinds.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
 import { NO_CALLS, sumOfCalls } from "#core/rules/call-sums.ts";
 import { callPrice } from "#core/telemetry/cost.ts";
+import { mcpServerOf } from "#core/telemetry/spans.ts";
 import type { Database, Row } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { sessionFactsOf } from "#store/sessions/read-session.ts";
@@ -29,6 +31,15 @@ export interface ToolFigures {
   readonly toolMs: number;
 }
 
+/** Of subagents. */
+export interface RunFigures {
+  readonly runs: number;
+  /** Runs whose tool call failed, and those of which no such call is known, or no end of it. */
+  readonly failedRuns: number;
+  readonly runsWithoutOutcome: number;
+  readonly runMs: number;
+}
+
 export interface TurnFigures {
   readonly turns: number;
   /** Those of `turns` whose prompt a human sent. */
@@ -47,20 +58,35 @@ export type Fact = {
   /** A moment of it, if facts are summed by what they led to. @default timeMs */
   readonly atMs?: number;
 } & (
-  | { readonly kind: "calls"; readonly model: string | null; readonly figures: CallFigures }
-  | { readonly kind: "tools"; readonly tool: string; readonly figures: ToolFigures }
+  | ({ readonly kind: "calls"; readonly model: string | null; readonly figures: CallFigures } & OfSubagent)
+  | ({ readonly kind: "tools"; readonly figures: ToolFigures } & NamedTool)
+  /** Model calls that read results of one tool alone, see `placedCalls`. */
+  | ({ readonly kind: "after"; readonly figures: CallFigures } & NamedTool)
+  | ({ readonly kind: "runs"; readonly figures: RunFigures } & OfSubagent)
   | { readonly kind: "turns"; readonly figures: TurnFigures }
 );
 
-export interface FactsWanted extends Readonly<Record<Fact["kind"], boolean>> {
+/** What a tool call is of; `undefined`: of none, or not asked for. */
+export interface NamedTool {
+  readonly tool: string;
+  readonly server: string | undefined;
+  readonly skill: string | undefined;
+}
+
+/** Of facts about subagents. `undefined`: the type is not known. */
+interface OfSubagent {
+  readonly subagent?: string | undefined;
+}
+
+export interface FactsWanted extends Readonly<Record<"calls" | "tools" | "turns", boolean>> {
   readonly sinceMs: number;
   /** `Infinity`: no end. */
   readonly untilMs: number;
   /** Facts are summed per hour or local day; absent: over all time. */
   readonly unit?: "hour" | "day";
-  /** Whether facts are summed per model, and per tool. */
+  /** Whether facts are summed per model, and what tool calls are summed per. */
   readonly byModel: boolean;
-  readonly byTool: boolean;
+  readonly toolsBy: readonly (keyof typeof TOOL_COLUMNS)[];
   /** Whether calls have only their number and cost, without tokens. @default false */
   readonly costOnly?: boolean;
   /** Whether facts are summed per commit and change. */
@@ -93,9 +119,13 @@ export function* settledFacts(db: Database, sessions: readonly number[], wanted:
     }
   }
   if (wanted.tools) {
-    for (const [subject, row] of rows("tool_usage", TOOL_SUMS, wanted.byTool ? "name" : undefined)) {
+    const kinds = [...new Set(wanted.toolsBy.map((dimension) => TOOL_COLUMNS[dimension]))].join(", ");
+    for (const [subject, row] of rows("tool_usage", TOOL_SUMS, kinds === "" ? undefined : kinds)) {
       const figures = figuresIn(row, NO_TOOLS, TOOL_FIGURES);
-      yield { kind: "tools", ...subject, tool: String(row["name"] ?? ""), figures };
+      const textIn = (column: string): string | undefined => (row[column] == null ? undefined : String(row[column]));
+      const [name = "", mcpServer, skill] = [textIn("name"), textIn("mcp_server"), textIn("skill")];
+      const server = mcpServerOf({ name, ...(mcpServer !== undefined && { mcpServer }) });
+      yield { kind: "tools", ...subject, tool: name, server, skill, figures };
     }
   }
   if (wanted.turns) {
@@ -120,7 +150,8 @@ export function* openFactsOf(
         const figures = callFiguresOf({ call, ...callPrice(call, provider) });
         yield { kind: "calls", session, timeMs: call.endMs, model: call.model ?? null, figures };
       }
-      for (const { name, status, startMs, endMs } of toolCalls) {
+      for (const tool of toolCalls) {
+        const { status, startMs, endMs } = tool;
         const is = (one: typeof status): number => (status === one ? 1 : 0);
         const figures = {
           calls: 1,
@@ -130,7 +161,7 @@ export function* openFactsOf(
           open: is("open"),
           toolMs: Math.max(0, endMs - startMs),
         };
-        yield { kind: "tools", session, timeMs: startMs, tool: name, figures };
+        yield { kind: "tools", session, timeMs: startMs, ...namedTool(tool), figures };
       }
     }
     for (const { origin, state, startMs } of turns) {
@@ -146,6 +177,12 @@ export function* openFactsOf(
     }
   }
 }
+
+export const namedTool = (tool: ToolCall): NamedTool => ({
+  tool: tool.name,
+  server: mcpServerOf(tool),
+  skill: tool.skill,
+});
 
 /** The figures of one call. */
 export const callFiguresOf = (one: PricedCall): CallFigures => ({
@@ -176,6 +213,8 @@ export function addTo<K extends string>(
 /** Figures without any call. */
 export const NOTHING: CallFigures = { ...NO_CALLS, modelMs: 0 };
 export const NO_TOOLS: ToolFigures = { calls: 0, errors: 0, denied: 0, unfinished: 0, open: 0, toolMs: 0 };
+export const NO_RUNS: RunFigures = { runs: 0, failedRuns: 0, runsWithoutOutcome: 0, runMs: 0 };
+export const RUN_FIGURES = Object.keys(NO_RUNS) as readonly (keyof RunFigures)[];
 export const NO_TURNS: TurnFigures = { turns: 0, prompts: 0, failed: 0, interrupted: 0 };
 
 /** Figures by name, and the expressions that the store sums up for them. */
@@ -227,6 +266,9 @@ function figuresIn<Figures extends object>(row: Row, none: Figures, names: reado
   }
   return figures as Figures;
 }
+
+/** What tool calls are grouped by. The name of a tool can contain that of its server. */
+const TOOL_COLUMNS = { tool: "name", mcp: "name, mcp_server", skill: "skill" } as const;
 
 const FEW_SESSIONS = 50;
 

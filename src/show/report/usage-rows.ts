@@ -1,10 +1,12 @@
 import type { Certainty } from "#core/model/changes.ts";
+import type { ConfiguredAt } from "#core/model/configured.ts";
 import { type Attribution, changeKeyOf, identityOf } from "./attribution.ts";
 import { type bucketsOf, compareBuckets } from "./buckets.ts";
 import {
   CHANGE_DIMENSIONS,
   type ChangeDimension,
   type Dimension,
+  isOfTools,
   TIME_UNITS,
   type TimeUnit,
   type UsageQuery,
@@ -14,9 +16,12 @@ import {
   CALL_FIGURES,
   type CallFigures,
   type Fact,
+  NO_RUNS,
   NO_TOOLS,
   NO_TURNS,
   NOTHING,
+  RUN_FIGURES,
+  type RunFigures,
   TOOL_FIGURES,
   type ToolFigures,
   TURN_FIGURES,
@@ -25,14 +30,18 @@ import {
 import type { CountedSession } from "./usage-sessions.ts";
 
 /** Which parts the rows of a query have. */
-export function partsOf(query: UsageQuery): {
-  readonly calls: boolean;
-  readonly tools: boolean;
-  readonly turns: boolean;
-} {
+export function partsOf(query: UsageQuery): Readonly<Record<Fact["kind"], boolean>> {
   const ofModels = groupsBy(query, "model") || query.model !== undefined;
   const hasAll = !ofModels && query.costOnly !== true;
-  return { calls: !groupsBy(query, "tool"), tools: hasAll, turns: hasAll && !groupsBy(query, "tool") };
+  const ofSubagents = query.ofSubagents === true;
+  const ofTools = isOfTools(query);
+  return {
+    calls: !ofTools,
+    tools: hasAll && !ofSubagents,
+    turns: hasAll && !ofTools && !ofSubagents,
+    after: query.hasAfter === true,
+    runs: ofSubagents && !ofModels,
+  };
 }
 
 /** Whether a query groups by a dimension. */
@@ -85,7 +94,8 @@ export class UsageTable {
 
   /** Whether a session counts from its start even without calls. Not for groupings by tool or for one model. */
   hasWithoutCalls({ isUsageUnknown }: CountedSession): boolean {
-    if (groupsBy(this.#query, "tool") || this.#query.model !== undefined) return false;
+    const { ofSubagents, model } = this.#query;
+    if (!this.parts.calls || ofSubagents === true || model !== undefined) return false;
     return !groupsBy(this.#query, "model") || isUsageUnknown;
   }
 
@@ -107,6 +117,12 @@ export interface UsageRow {
   readonly turns?: TurnFigures;
   /** By the time they started. */
   readonly tools?: ToolFigures;
+  /** Model calls that read results of these calls, as far as sessions were read; by the time they ended. */
+  readonly after?: CallFigures;
+  /** By the time they started. */
+  readonly runs?: RunFigures;
+  /** Of MCP servers and skills: the settings that have its name, as far as they are known. */
+  readonly configured?: readonly ConfiguredAt[];
   /** Agents of sessions whose usage is unknown: the agent never reports tokens, or the transcript was never read. */
   readonly agentsWithoutUsage: readonly string[];
   readonly sessionsWithoutUsage: number;
@@ -134,7 +150,13 @@ function keyValue(
     case "model":
       return fact.kind === "calls" ? fact.model : null;
     case "tool":
-      return fact.kind === "tools" ? fact.tool : null;
+      return fact.kind === "tools" || fact.kind === "after" ? fact.tool : null;
+    case "mcp":
+      return (fact.kind === "tools" || fact.kind === "after" ? fact.server : undefined) ?? null;
+    case "skill":
+      return (fact.kind === "tools" || fact.kind === "after" ? fact.skill : undefined) ?? null;
+    case "subagent":
+      return (fact.kind === "calls" || fact.kind === "runs" ? fact.subagent : undefined) ?? null;
     default:
       return nameOf(fact.timeMs, dimension);
   }
@@ -152,6 +174,8 @@ class Row {
   readonly #tools = { ...NO_TOOLS };
   #certainty: Certainty | undefined;
   readonly #turns = { ...NO_TURNS };
+  readonly #after: { -readonly [K in keyof CallFigures]: CallFigures[K] } = { ...NOTHING };
+  readonly #runs = { ...NO_RUNS };
 
   constructor(by: readonly Dimension[], values: readonly (string | null)[], parts: Record<Fact["kind"], boolean>) {
     this.#key = Object.fromEntries(by.map((dimension, i) => [dimension, values[i] ?? null]));
@@ -171,6 +195,8 @@ class Row {
     }
     if (fact.kind === "calls") addTo(this.#calls, fact.figures, CALL_FIGURES);
     else if (fact.kind === "tools") addTo(this.#tools, fact.figures, TOOL_FIGURES);
+    else if (fact.kind === "after") addTo(this.#after, fact.figures, CALL_FIGURES);
+    else if (fact.kind === "runs") addTo(this.#runs, fact.figures, RUN_FIGURES);
     else addTo(this.#turns, fact.figures, TURN_FIGURES);
   }
 
@@ -188,6 +214,8 @@ class Row {
       ...(this.#parts.calls && { calls: this.#calls }),
       ...(this.#parts.turns && { turns: this.#turns }),
       ...(this.#parts.tools && { tools: this.#tools }),
+      ...(this.#parts.after && this.#key.mcp !== null && this.#key.skill !== null && { after: this.#after }),
+      ...(this.#parts.runs && { runs: this.#runs }),
       agentsWithoutUsage: [...new Set(unreported.map(([, agent]) => agent))].sort(),
       sessionsWithoutUsage: unreported.length,
       ...(this.#certainty !== undefined && { certainty: this.#certainty }),

@@ -3,7 +3,7 @@ import type { SessionSource } from "#store/sessions/read-session.ts";
 import { Attribution } from "./attribution.ts";
 import { bucketsOf, wholeQuarters } from "./buckets.ts";
 import type { UsageQuery } from "./query.ts";
-import { type Dimension, TIME_UNITS } from "./query.ts";
+import { type Dimension, TIME_UNITS, TOOL_DIMENSIONS, whyNotCombined } from "./query.ts";
 import { type Fact, type FactsWanted, NOTHING, openFactsOf, settledFacts } from "./usage-facts.ts";
 import type { UsageRow } from "./usage-rows.ts";
 import { groupsBy, isChangeDimension, UsageTable } from "./usage-rows.ts";
@@ -14,7 +14,7 @@ import { type CountedSession, countedSessions } from "./usage-sessions.ts";
  * are left out.
  *
  * @returns rows in order of their keys: times ascending, everything else by name, unknown last; none for an empty store
- * @throws RangeError for `model` with `tool`, which agents do not report, and for an unknown time zone
+ * @throws RangeError for dimensions that cannot be combined, and for an unknown time zone
  */
 export function usage(db: Database, deps: Pick<SessionSource, "agents">, query: UsageQuery): readonly UsageRow[] {
   const [rows = []] = usageByGroupings(db, deps, query, [query.by]);
@@ -24,6 +24,7 @@ export function usage(db: Database, deps: Pick<SessionSource, "agents">, query: 
 /**
  * Several groupings in one pass over the store, because reading years of work takes seconds.
  *
+ * @param read facts that the store has no sums of
  * @returns the rows of each grouping, as `usage` gives them
  * @throws RangeError as `usage` does
  */
@@ -32,13 +33,14 @@ export function usageByGroupings(
   deps: Pick<SessionSource, "agents">,
   query: Omit<UsageQuery, "by">,
   groupings: readonly UsageQuery["by"][],
+  read?: ReadFacts,
 ): readonly (readonly UsageRow[])[] {
+  const { ofSubagents = false } = query;
   const queries = groupings.map((by): UsageQuery => ({ ...query, by }));
-  if (queries.some((one) => groupsBy(one, "model") && groupsBy(one, "tool"))) {
-    throw new RangeError(
-      "model and tool cannot be combined, because agents do not report which model made a tool call",
-    );
-  }
+  const refusal =
+    queries.map(whyNotCombined).find((text) => text !== undefined) ??
+    (groupings.some((by) => by.includes("subagent")) && !ofSubagents ? "no facts of subagents were read" : undefined);
+  if (refusal !== undefined) throw new RangeError(refusal);
   const sessions = countedSessions(db, deps, query);
   const range = wholeQuarters(query);
   const nameOf = bucketsOf(query.timeZone);
@@ -61,15 +63,18 @@ export function usageByGroupings(
     tools: needs("tools"),
     turns: needs("turns"),
     byModel: isGroupedBy("model") || query.model !== undefined,
-    byTool: isGroupedBy("tool"),
+    toolsBy: TOOL_DIMENSIONS.filter(isGroupedBy),
     costOnly: query.costOnly === true,
     byChange,
     ...(!byChange && !isGroupedBy("session") && { standIns: standInsOf(sessions, isGroupedBy("repository")) }),
     ...(unit !== undefined && { unit }),
     ...(query.timeZone !== undefined && { timeZone: query.timeZone }),
   };
-  for (const fact of settledFacts(db, [...sessions.keys()], kinds)) add(fact);
-  for (const fact of openFactsOf(db, deps, sessions)) add(fact, isWithin(fact));
+  for (const fact of read?.(sessions, range) ?? []) add(fact, isWithin(fact));
+  if (!ofSubagents) {
+    for (const fact of settledFacts(db, [...sessions.keys()], kinds)) add(fact);
+    for (const fact of openFactsOf(db, deps, sessions)) add(fact, isWithin(fact));
+  }
   for (const [number, session] of sessions) {
     if (session.root !== number) continue;
     const fact: Fact = { kind: "calls", session: number, timeMs: session.firstMs, model: null, figures: NOTHING };
@@ -78,6 +83,12 @@ export function usageByGroupings(
   }
   return tables.map((table) => table.done());
 }
+
+/** Facts of the sessions that count, in a range or near it. */
+export type ReadFacts = (
+  sessions: ReadonlyMap<number, CountedSession>,
+  range: Pick<FactsWanted, "sinceMs" | "untilMs">,
+) => Iterable<Fact>;
 
 // --- internal ---
 

@@ -66,7 +66,7 @@ const wanted = (sinceMs: number, untilMs: number) =>
     tools: false,
     turns: false,
     byModel: false,
-    byTool: false,
+    toolsBy: [],
     costOnly: true,
   }) as const;
 

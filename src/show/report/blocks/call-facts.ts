@@ -71,7 +71,7 @@ export function callFacts(
 // --- internal ---
 
 const ALWAYS = { sinceMs: Number.MIN_SAFE_INTEGER, untilMs: Number.POSITIVE_INFINITY };
-const CALLS = { calls: true, tools: false, turns: false, byModel: true, byTool: false } as const;
+const CALLS = { calls: true, tools: false, turns: false, byModel: true, toolsBy: [] } as const;
 
 /**
  * The calls of a packed session in one quarter of an hour, of which the store has the sums by model.

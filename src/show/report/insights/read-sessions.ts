@@ -40,7 +40,7 @@ export function callsBySession(
 ): ReadonlyMap<number, CallFigures> {
   const whole = wholeQuarters(range);
   const sums = new Map<number, CallFigures>();
-  const wanted = { ...whole, calls: true, tools: false, turns: false, byModel: false, byTool: false };
+  const wanted = { ...whole, calls: true, tools: false, turns: false, byModel: false, toolsBy: [] };
   for (const fact of [...settledFacts(db, [...counted.keys()], wanted), ...openFactsOf(db, deps, counted)]) {
     if (fact.kind !== "calls" || !counted.has(fact.session)) continue;
     if (fact.timeMs < whole.sinceMs || fact.timeMs >= whole.untilMs) continue;

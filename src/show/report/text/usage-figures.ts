@@ -2,8 +2,9 @@ import { sumKnown } from "#kit/numbers.ts";
 import { type Failures, standsOut } from "#kit/text/failure-share.ts";
 import { count, dollars, duration, leastDollars, percentOf } from "#kit/text/figures.ts";
 import type { Column } from "#kit/text/table.ts";
+import { printable } from "#kit/text/terminal.ts";
 import { hasUsage, lowerBounds } from "../call-totals.ts";
-import type { Dimension } from "../query.ts";
+import { type Dimension, isOfTools } from "../query.ts";
 import type { UsageRow } from "../usage-rows.ts";
 
 /** The figures of a usage table: tokens, cost and counts, or the figures of tools. */
@@ -25,15 +26,19 @@ export function figureColumns(
   const sessions = by.includes("session")
     ? []
     : [figure("sessions", 2, (row) => (row.sessions === 0 ? "" : count(row.sessions)))];
-  if (by.includes("tool")) {
+  if (isOfTools({ by })) {
     return [
-      figure("calls", 12, ({ tools }) => number(tools?.calls)),
+      figure("calls", 12, ({ tools, configured }) =>
+        (tools ?? configured === undefined) ? number(tools?.calls) : "?",
+      ),
       { ...figure("failed", 10, ({ tools }) => number(tools?.errors)), style: red },
       { ...figure("share", 9, failedShare), style: red },
       figure("denied", 6, ({ tools }) => number(tools?.denied)),
       figure("no end", 4, ({ tools }) => number((tools?.unfinished ?? 0) + (tools?.open ?? 0))),
-      figure("time", 8, ({ tools }) => duration(tools?.toolMs ?? 0)),
+      figure("time", 8, ({ tools }) => (tools?.calls ? duration(tools.toolMs) : "")),
       figure("mean", 7, ({ tools }) => (tools?.calls ? duration(tools.toolMs / tools.calls) : "")),
+      figure("cost after", 5, ({ after }) => (after?.modelCalls ? costOf(after) : "")),
+      { ...figure("configured", 3, configuredText), align: "left" },
       ...sessions,
     ];
   }
@@ -43,18 +48,34 @@ export function figureColumns(
     figure("cached", 6, cachedText),
     figure("out", 8, outputText),
   ];
+  const runs = [
+    figure("runs", 11, ({ runs }) => number(runs?.runs)),
+    { ...figure("failed", 5, ({ runs }) => number(runs?.failedRuns)), style: red },
+    figure("time", 7.5, ({ runs }) => duration(runs?.runMs ?? 0)),
+    figure("mean", 5, ({ runs }) => (runs?.runs ? duration(runs.runMs / runs.runs) : "")),
+  ];
+  const rest = by.includes("subagent")
+    ? by.includes("model")
+      ? []
+      : runs
+    : [
+        figure("turns", 7, ({ turns }) => number(turns?.turns)),
+        figure("tools", 5, ({ tools }) => number(tools?.calls)),
+        { ...figure("failed", 4, failedShare), style: red },
+      ];
   return [
     ...(measure === "cost" ? [cost, ...tokens] : [...tokens, cost]),
     figure("calls", 3, callsText),
-    figure("turns", 7, ({ turns }) => number(turns?.turns)),
-    figure("tools", 5, ({ tools }) => number(tools?.calls)),
-    { ...figure("failed", 4, failedShare), style: red },
+    ...rest,
     ...sessions,
   ];
 }
 
-/** Failed tool calls of a row. */
-export const failuresOf = ({ tools }: UsageRow): Failures => ({ failed: tools?.errors ?? 0, calls: tools?.calls ?? 0 });
+/** Failed tool calls or runs of a row. */
+export const failuresOf = ({ tools, runs }: UsageRow): Failures => ({
+  failed: tools?.errors ?? runs?.failedRuns ?? 0,
+  calls: tools?.calls ?? runs?.runs ?? 0,
+});
 
 /** What the bars of a usage table show. */
 type Measure = "cost" | "tokens" | "tools";
@@ -69,7 +90,7 @@ export const TITLES: Readonly<Record<Measure, string>> = { cost: "cost", tokens:
 
 /** Cost; tokens where most calls have no known price; calls for tools. */
 export function measureOf(by: readonly Dimension[], rows: readonly UsageRow[]): Measure {
-  if (by.includes("tool")) return "tools";
+  if (isOfTools({ by })) return "tools";
   const sum = (figureOf: (row: UsageRow) => number): number => rows.reduce((n, row) => n + figureOf(row), 0);
   const calls = sum((row) => row.calls?.modelCalls ?? 0);
   return calls > 0 && sum((row) => row.calls?.unpricedCalls ?? 0) * 2 > calls ? "tokens" : "cost";
@@ -86,6 +107,10 @@ export interface UsageLine {
 
 // --- internal ---
 
+/** The agents in whose settings a name is. */
+const configuredText = ({ configured = [] }: UsageRow): string =>
+  printable([...new Set(configured.map(({ agent }) => agent))].join(", "));
+
 const number = (n: number | undefined): string => (n === undefined ? "" : count(n));
 
 type Known = NonNullable<UsageRow["calls"]>;
@@ -98,11 +123,13 @@ const ofCalls =
 const unknown = (calls: Known, isUsageUnknown: boolean): string => (hasUsage(calls) || isUsageUnknown ? "?" : "");
 const least = (isLeast: boolean): string => (isLeast ? "≥" : "");
 
-const costText = ofCalls((calls, isUsageUnknown) => {
+function costOf(calls: Known, isUsageUnknown = false): string {
   if (calls.costNanoUsd === undefined) return unknown(calls, isUsageUnknown);
   const { costIsLowerBound } = lowerBounds(calls, isUsageUnknown);
   return costIsLowerBound ? leastDollars(calls.costNanoUsd) : dollars(calls.costNanoUsd);
-});
+}
+
+const costText = ofCalls(costOf);
 
 const inputText = ofCalls((calls, isUsageUnknown) => {
   if (calls.input === undefined) return unknown(calls, isUsageUnknown);

@@ -70,6 +70,8 @@ export function keyTexts(
 /** The name shown for a group that has none. */
 export function unnamed(dimension: Dimension): string {
   if (dimension === "model") return "(unnamed)";
+  if (dimension === "mcp") return "(no server named)";
+  if (dimension === "subagent") return "(unnamed)";
   // The session ran outside any repository, or its folder was deleted before the drain
   return dimension === "repository" ? "(no repository known)" : `(no ${dimension})`;
 }
@@ -79,14 +81,16 @@ export const COMMIT_LENGTH = 10;
 
 /**
  * Sorts rows for reading, by the first key, then by the next ones: times in order, everything else by cost, tokens and calls of the
- * whole group, largest first.
+ * whole group, largest first; what is of no server and no skill last.
  */
 export function inReadingOrder(by: readonly Dimension[], rows: readonly UsageRow[]): readonly UsageRow[] {
   const [first, ...others] = by;
   if (first === undefined) return rows;
   const groups = grouped(rows, ({ key }) => key[first] ?? null);
   const all = [...groups.values()].map((group) => ({ group, size: sizeOf(group) }));
-  const ordered = TIMES.has(first) ? all : all.sort((a, b) => compare(a.size, b.size));
+  const isRest = ({ group }: (typeof all)[number]): number =>
+    Number((first === "mcp" || first === "skill") && group[0]?.key[first] == null);
+  const ordered = TIMES.has(first) ? all : all.sort((a, b) => isRest(a) - isRest(b) || compare(a.size, b.size));
   return ordered.flatMap(({ group }) => inReadingOrder(others, group));
 }
 

@@ -13,11 +13,26 @@ import { unknownNameText } from "./unknown-name.ts";
 
 /** What limits the figures, one sentence each: rows left out, prices, unknown tokens. @param prices where they come from */
 export function notesOf(
-  { total, unpriced, leftOut, rows, subscribed = [] }: UsageReport,
+  { total, unpriced, leftOut, rows, subscribed = [], read }: UsageReport,
   prices: string = describePrices(),
 ): readonly string[] {
   const calls = total?.calls;
   const notes: string[] = [];
+  if (read !== undefined && total?.after?.modelCalls) {
+    notes.push(
+      `cost after: of the model calls that read the results of one tool alone, in the same turn${ofLatest(read)}`,
+    );
+  }
+  if (read !== undefined && total?.runs !== undefined) {
+    notes.push(`failed: the tool call that started the run failed${ofLatest(read)}`);
+    const unknown = total.runs.runsWithoutOutcome;
+    if (unknown > 0) notes.push(`how ${plural(unknown, "run")} ended is unknown`);
+  }
+  const unused = rows.filter((row) => (row.configured?.length ?? 0) > 0 && !row.tools?.calls);
+  if (unused.some(({ tools }) => tools !== undefined))
+    notes.push("0 calls: configured, and no call in this time; --json has the files");
+  if (unused.some(({ tools }) => tools === undefined))
+    notes.push("? calls: configured, but its agent did not work in this time, or its calls do not name it");
   if (leftOut > 0) notes.push(`${plural(leftOut, "row")} more: --limit ${rows.length + leftOut}`);
   if (calls?.costNanoUsd !== undefined) {
     if (subscribed.length > 0) notes.push(listPriceNote(subscribed.map(printable)));
@@ -44,6 +59,9 @@ export function notesOf(
   }
   return notes;
 }
+
+const ofLatest = ({ sessions, of }: NonNullable<UsageReport["read"]>): string =>
+  sessions < of ? `; of the latest ${sessions} of ${of} sessions` : "";
 
 /** The title of a usage report: `usage since 2026-10-23 · claude-code`. */
 export function titleOf({ query }: Pick<Question, "query">): string {

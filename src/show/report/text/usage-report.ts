@@ -153,8 +153,12 @@ function withGaps(lines: readonly UsageLine[]): UsageLine[] {
 }
 
 /** A day without sessions. */
-const isNothing = ({ sessions, calls, turns, tools, sessionsWithoutUsage }: UsageRow): boolean =>
-  sessions + sessionsWithoutUsage === 0 && calls === undefined && turns === undefined && tools === undefined;
+const isNothing = ({ sessions, calls, turns, tools, sessionsWithoutUsage, configured }: UsageRow): boolean =>
+  configured === undefined &&
+  sessions + sessionsWithoutUsage === 0 &&
+  calls === undefined &&
+  turns === undefined &&
+  tools === undefined;
 
 const MAX_BAR = 24;
 const MIN_BAR = 6;
