@@ -105,6 +105,20 @@ describe("tools", () => {
     });
   });
 
+  test("MCP servers and skills have the figures of their calls, and all others those of none", async () => {
+    const { servers, skills } = await wholeTools();
+    const figures = ({ name, tool_calls, tool_errors, times }: (typeof servers)[number]) =>
+      [name, tool_calls, tool_errors, times?.p95Ms, times?.callsAfter] as const;
+    expect(servers.map(figures)).toEqual([
+      ["tracker", 40, 4, 10_000, 4],
+      [null, 12, 6, 20_000, 2],
+    ]);
+    expect(skills.map(figures)).toEqual([
+      ["audit", 10, 4, 20_000, 1],
+      [null, 42, 6, 10_000, 5],
+    ]);
+  });
+
   test("only calls of the period count", async () => {
     const { rows, timed } = await wholeTools(`&sinceMs=${START_MS + 4 * HOUR_MS}`);
     expect(timed).toEqual({ sessions: 2, of: 2 });
@@ -166,7 +180,8 @@ function session(id: string, hour: number, tools: Readonly<Record<string, readon
     for (const [i, length] of seconds.entries()) {
       const call = { promptKey: `p-${id}`, callId: `${id}-${name}-${i}` };
       const status = i < failed ? "error" : "success";
-      entries.push({ kind: "tool_use", key: `use-${call.callId}`, timeMs, name, ...call });
+      const of = name === "Bash" ? { mcpServer: "tracker" } : name === "Read" ? { skill: "audit" } : {};
+      entries.push({ kind: "tool_use", key: `use-${call.callId}`, timeMs, name, ...call, ...of });
       timeMs += length * SECOND_MS;
       entries.push({ kind: "tool_result", key: `result-${call.callId}`, timeMs, status, ...call });
     }

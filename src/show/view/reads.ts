@@ -176,12 +176,15 @@ function readChanges({ db, params, deps }: Reading) {
   });
 }
 
+/** Sessions would have to be read for subagents. */
+const IN_STORE = DIMENSIONS.filter((dimension) => dimension !== "subagent");
+
 function reportIn(format: "csv" | "json") {
   return ({ db, params, deps }: Reading) => {
     const query = {
       ...params.texts("agent", "model", "repository", "timeZone"),
       ...params.times("sinceMs", "untilMs"),
-      by: params.listOf("by", DIMENSIONS),
+      by: params.listOf("by", IN_STORE),
     };
     return downloadOf(db, deps, query, format);
   };

@@ -6,9 +6,10 @@ import { usd } from "#kit/text/figures.ts";
 import { monotonicMs } from "#kit/time.ts";
 import type { Database } from "#store/database.ts";
 import { type StoredSession, sessionById } from "#store/sessions.ts";
-import { placedCalls } from "../../report/explain-money.ts";
+import { placedCalls, readBy } from "../../report/explain-money.ts";
 import { turnsOfCalls } from "../../report/session-spans.ts";
 import { viewOf } from "../../report/session-view.ts";
+import { type NamedTool, namedTool } from "../../report/usage-facts.ts";
 import type { ViewDeps } from "../deps.ts";
 import { stampOf } from "./document.ts";
 
@@ -45,7 +46,7 @@ export class SessionTools {
   /**
    * @param sessions by latest activity; only the first ones are read
    * @param isWithin whether a time is in the period
-   * @returns by tool, and the number of sessions that it is of; `hasMore`: further ones can be read in the next request
+   * @returns by tool, MCP server and skill, and the number of sessions that it is of; `hasMore`: further ones can be read in the next request
    */
   over(db: Database, sessions: readonly number[], isWithin: (ms: number) => boolean, nowMs: number) {
     const endMs = monotonicMs() + MAX_MS;
@@ -56,16 +57,18 @@ export class SessionTools {
       if (known === undefined) break;
       read.push(known);
     }
-    const tools = grouped(
-      read.flatMap((one) => one.tools.filter(({ startMs }) => isWithin(startMs))),
-      nameOf,
-    );
-    const after = grouped(
-      read.flatMap((one) => one.after.filter(({ priced }) => isWithin(priced.call.endMs))),
-      nameOf,
-    );
+    const tools = read.flatMap((one) => one.tools.filter(({ startMs }) => isWithin(startMs)));
+    const after = read.flatMap((one) => one.after.filter(({ priced }) => isWithin(priced.call.endMs)));
+    const timesBy = (key: keyof NamedTool): ReadonlyMap<string | undefined, ToolTimes> => {
+      const read = grouped(after, (one) => one[key]);
+      return new Map(
+        [...grouped(tools, (one) => one[key])].map(([name, calls]) => [name, timesOf(calls, read.get(name) ?? [])]),
+      );
+    };
     return {
-      byTool: new Map([...tools].map(([name, calls]) => [name, timesOf(calls, after.get(name) ?? [])])),
+      byTool: timesBy("tool"),
+      byServer: timesBy("server"),
+      bySkill: timesBy("skill"),
       sessions: read.length,
       of: sessions.length,
       hasMore: read.length < wanted.length,
@@ -84,21 +87,25 @@ export class SessionTools {
     const view = viewOf(db, stored, { agents }, settings);
     const read: KnownSession = {
       stamp,
-      tools: view.toolCalls.flatMap(({ tool: { name, status, startMs, endMs, callId } }) =>
-        status === "open" || status === "unfinished"
+      tools: view.toolCalls.flatMap(({ tool }) =>
+        tool.status === "open" || tool.status === "unfinished"
           ? []
-          : [{ name, startMs, ms: Math.max(0, endMs - startMs), callId, stored }],
-      ),
-      after: placedCalls(view, turnsOfCalls(db, view)).flatMap(({ cause, call, costNanoUsd, noPrice }) =>
-        cause.kind === "tool"
-          ? [
+          : [
               {
-                name: cause.name,
-                priced: { call, ...(costNanoUsd !== undefined && { costNanoUsd }), ...(noPrice && { noPrice }) },
+                ...namedTool(tool),
+                startMs: tool.startMs,
+                ms: Math.max(0, tool.endMs - tool.startMs),
+                callId: tool.callId,
+                stored,
               },
-            ]
-          : [],
+            ],
       ),
+      after: placedCalls(view, turnsOfCalls(db, view)).flatMap((placed) => {
+        const { call, costNanoUsd, noPrice } = placed;
+        const priced = { call, ...(costNanoUsd !== undefined && { costNanoUsd }), ...(noPrice && { noPrice }) };
+        const named = readBy(placed);
+        return named === undefined ? [] : [{ ...named, priced }];
+      }),
     };
     this.#known.delete(id);
     this.#known.set(id, read);
@@ -115,14 +122,10 @@ export class SessionTools {
 interface KnownSession {
   readonly stamp: string;
   readonly tools: readonly TimedCall[];
-  readonly after: readonly {
-    readonly name: string;
-    readonly priced: SummedCall & { readonly call: { endMs: number } };
-  }[];
+  readonly after: readonly (NamedTool & { readonly priced: SummedCall & { readonly call: { endMs: number } } })[];
 }
 
-interface TimedCall {
-  readonly name: string;
+interface TimedCall extends NamedTool {
   readonly startMs: number;
   readonly ms: number;
   readonly callId: string;
@@ -134,8 +137,6 @@ const MAX_MS = 150;
 const MAX_SESSIONS = 500;
 const MAX_KNOWN = 2 * MAX_SESSIONS;
 const DAY_MS = 86_400_000;
-
-const nameOf = ({ name }: { readonly name: string }): string => name;
 
 const placeOf = ({ stored, callId, ms }: TimedCall): NonNullable<ToolTimes["slowest"]> => ({
   source: stored.source,

@@ -1,14 +1,14 @@
 import { grouped } from "#kit/objects.ts";
 import type { Database } from "#store/database.ts";
 import { wholeQuarters } from "../../report/buckets.ts";
-import { usage } from "../../report/usage.ts";
+import { usageByGroupings } from "../../report/usage.ts";
 import { toolsJson } from "../../report/usage-data.ts";
 import { addTo, NO_TOOLS, TOOL_FIGURES } from "../../report/usage-facts.ts";
 import type { UsageRow } from "../../report/usage-rows.ts";
 import { type FiguresDeps, type FiguresQuery, firstMs, nameOfKey } from "./figures.ts";
 import type { RowDeps } from "./rows.ts";
 import { sessionIds } from "./sessions.ts";
-import type { SessionTools } from "./tool-times.ts";
+import type { SessionTools, ToolTimes } from "./tool-times.ts";
 
 /** Calls, outcomes and durations of each tool, and the cost of the model calls after them. */
 export function toolsOver(
@@ -17,16 +17,24 @@ export function toolsOver(
   { nowMs, ...query }: FiguresQuery,
 ) {
   const sinceMs = query.sinceMs ?? firstMs(db) ?? nowMs;
-  const rows = toolRows(db, deps, usage(db, deps, { ...query, sinceMs, by: ["agent", "tool"] }));
+  const [tools = [], servers = [], skills = []] = usageByGroupings(db, deps, { ...query, sinceMs }, [
+    ["agent", "tool"],
+    ["mcp"],
+    ["skill"],
+  ]);
+  const rows = toolRows(db, deps, tools);
   const range = wholeQuarters({ ...query, sinceMs });
   const isWithin = (ms: number): boolean => ms >= range.sinceMs && ms < range.untilMs;
   const sessions = sessionIds(db, deps, { ...query, sinceMs, errors: false });
-  const { byTool, ...timed } = deps.sessionTools.over(db, sessions, isWithin, nowMs);
+  const { byTool, byServer, bySkill, ...timed } = deps.sessionTools.over(db, sessions, isWithin, nowMs);
   return {
     kind: "tools" as const,
     sinceMs,
     /** `times`: of the sessions that were read; `null`: these have no such call. */
     rows: rows.map((row) => ({ ...row, times: byTool.get(row.tool) ?? null })),
+    /** Sums of the tools of each MCP server, and of the calls of each skill; `null` as name: of none. */
+    servers: groupRows(servers, "mcp", byServer),
+    skills: groupRows(skills, "skill", bySkill),
     /** How many sessions `times` are of, and how many there are. */
     timed: { sessions: timed.sessions, of: timed.of },
     hasMore: timed.hasMore,
@@ -57,6 +65,14 @@ export function toolRows(db: Database, deps: Pick<FiguresDeps, "agents">, rows: 
 }
 
 // --- internal ---
+
+const groupRows = (rows: readonly UsageRow[], by: "mcp" | "skill", times: ReadonlyMap<string | undefined, ToolTimes>) =>
+  rows.flatMap(({ key, sessions, tools }) => {
+    const name = key[by] ?? null;
+    return tools === undefined
+      ? []
+      : [{ name, sessions, ...toolsJson(tools), times: times.get(name ?? undefined) ?? null }];
+  });
 
 /** MCP servers by tool name, for tools whose names do not contain the server. */
 const serversOf = (db: Database): ReadonlyMap<string, string> =>

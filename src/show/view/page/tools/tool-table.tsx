@@ -44,18 +44,13 @@ export function ToolTable({ heading, nameOf, rows, hrefOfFailures }: Props) {
   );
 }
 
-/** The sums of each MCP server, with its name as that of a tool. */
-export function byServer(rows: readonly ToolRow[]): readonly ToolRow[] {
-  const servers = new Map<string, ToolRow[]>();
-  for (const row of rows) {
-    const server = serverOf(row);
-    if (servers.get(server)?.push(row) === undefined) servers.set(server, [row]);
-  }
-  return [...servers].map(([name, tools]) => sumOf(tools, name));
-}
+/** MCP servers or skills as tools of these names. @param none the name of all calls of none */
+export const groupRows = (rows: ToolsDocument["servers"], none: string): readonly TableRow[] =>
+  rows.map(({ name, ...figures }) => ({ agents: [], server: null, ...figures, tool: name ?? none }));
 
 /** The MCP server of a tool. */
-export const serverOf = ({ server }: ToolRow): string => server ?? "Built-in";
+export const serverOf = ({ server }: ToolRow): string => server ?? BUILT_IN;
+export const BUILT_IN = "Built-in";
 
 /** Several tools as one with this name. */
 export function sumOf(rows: readonly ToolRow[], name: string): ToolRow {

@@ -10,7 +10,7 @@ import { NoSessionsYet, NothingInPeriod, Placeholder } from "../parts/placeholde
 import { hrefOf, type Params, type ViewParams } from "../route.ts";
 import { duration, exact, percent } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
-import { byServer, serverOf, sumOf, ToolTable, toolName } from "./tool-table.tsx";
+import { BUILT_IN, groupRows, serverOf, sumOf, ToolTable, toolName } from "./tool-table.tsx";
 
 /** Calls, outcomes and durations of each tool, by MCP server and one by one. */
 export function Tools({ params }: { params: ViewParams }) {
@@ -70,11 +70,16 @@ function Totals({ rows, filters }: { rows: readonly ToolRow[]; filters: Params }
   );
 }
 
-/** The MCP servers, if there are several, and the tools of all or of one of them. */
-function Tables({ tools: { rows, timed, hasMore }, filters }: { tools: ToolsDocument; filters: Params }) {
+/** The MCP servers, if there are several, the skills, and the tools of all servers or of one of them. */
+function Tables({
+  tools: { rows, servers, skills, timed, hasMore },
+  filters,
+}: {
+  tools: ToolsDocument;
+  filters: Params;
+}) {
   const to = ({ tool }: ToolRow, more: Params = {}): string => hrefOf("sessions", { ...filters, tool, ...more });
   const [server, setServer] = useState<string | undefined>(undefined);
-  const servers = byServer(rows);
   return (
     <>
       {servers.length < 2 ? null : (
@@ -82,7 +87,7 @@ function Tables({ tools: { rows, timed, hasMore }, filters }: { tools: ToolsDocu
           <h2 id="servers">By MCP server</h2>
           <ToolTable
             heading="Server"
-            rows={servers}
+            rows={groupRows(servers, BUILT_IN)}
             nameOf={({ tool: name }) => (
               <button
                 type="button"
@@ -93,6 +98,16 @@ function Tables({ tools: { rows, timed, hasMore }, filters }: { tools: ToolsDocu
                 {safeText(name)}
               </button>
             )}
+          />
+        </section>
+      )}
+      {skills.every(({ name }) => name === null) ? null : (
+        <section aria-labelledby="skills">
+          <h2 id="skills">By skill</h2>
+          <ToolTable
+            heading="Skill"
+            rows={groupRows(skills, "").filter(({ tool }) => tool !== "")}
+            nameOf={({ tool: name }) => safeText(name)}
           />
         </section>
       )}
