@@ -146,7 +146,8 @@ function liveCell(source) {
   const entry = live.PROGRAMS.find((one) => one.source === source);
   if (entry === undefined) return "–";
   const all = Object.keys(live.SCENARIOS);
-  const run = all.filter((name) => entry.cannot?.[name] === undefined);
+  const isDescribed = (name) => !live.SCENARIOS[name].isExtended || entry.extensions !== undefined;
+  const run = all.filter((name) => entry.cannot?.[name] === undefined && isDescribed(name));
   return `${run.length} of ${all.length}`;
 }
 
@@ -155,6 +156,9 @@ function notLive() {
   const title = (source) => agents.find((agent) => agent.source === source)?.title ?? source;
   return [
     ...Object.entries(live.NO_PROGRAM).map(([source, reason]) => `- ${title(source)} is not run live: ${reason}.`),
+    ...live.PROGRAMS.filter(({ extensions }) => extensions === undefined).map(
+      ({ source }) => `- ${title(source)} is not run live with skills and MCP servers: the test does not say how it uses them.`,
+    ),
     ...live.PROGRAMS.flatMap(({ source, cannot = {} }) =>
       Object.entries(cannot).map(([name, reason]) => `- ${title(source)} is not run live in “${name}”: ${reason}.`),
     ),

@@ -43,7 +43,8 @@ export function testAgents(programs: readonly Program[], others: readonly string
       });
 
       for (const [name, scenario] of Object.entries(SCENARIOS)) {
-        const reason = program.cannot?.[name];
+        const isDescribed = scenario.isExtended !== true || program.extensions !== undefined;
+        const reason = program.cannot?.[name] ?? (isDescribed ? undefined : "its skills and servers are not described");
         if (reason !== undefined) report.set(`${program.source}, ${name}`, `NOT RUN: ${reason}`);
         test.skipIf(reason !== undefined)(`${name}: ${scenario.title}`, async ({ skip }) => {
           if (installed === undefined) return skip("no such program on this platform");

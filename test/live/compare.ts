@@ -46,7 +46,7 @@ export async function compare(
   const server = await startModelServer(program.api, script, program.askerOf);
   onTestFinished(() => server.close());
   const place = { home, project, model, url: server.url };
-  machine.settle(program, place, installed);
+  machine.settle(program, place, installed, scenario.isExtended === true ? program.extensions : undefined);
 
   await machine.openhook("config", "set", "otlp.endpoint", backend.url);
   await register(machine);

@@ -14,9 +14,10 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Places, placesOf } from "#config/places.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
+import { ROOT } from "../support/program.ts";
 import { removeFolder } from "../support/remove.ts";
 import type { Installed } from "./install.ts";
-import type { Place, Program } from "./programs/program.ts";
+import { type Extensions, type Place, type Program, SERVER, SKILLS } from "./programs/program.ts";
 
 /** Result of a process. */
 export interface Finished {
@@ -58,14 +59,32 @@ export class Machine {
       SHELL: "/bin/sh",
       LANG: "C.UTF-8",
       TERM: "xterm",
-      PATH: [this.#binDir, dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(":"),
+      PATH: [
+        this.#binDir,
+        join(this.home, "bin"),
+        dirname(process.execPath),
+        "/usr/local/bin",
+        "/usr/bin",
+        "/bin",
+      ].join(":"),
       NO_PROXY: "127.0.0.1,localhost",
       ...this.variables,
     };
   }
 
-  settle(program: Program, place: Place, { modules }: Installed): void {
-    for (const [name, value] of Object.entries(program.settings(place))) {
+  settle(program: Program, place: Place, { modules }: Installed, extensions?: Extensions): void {
+    const files = { ...program.settings(place) };
+    const server = { name: SERVER, command: process.execPath, args: [join(ROOT, "test", "live", "mcp-server.mjs")] };
+    for (const [name, more] of Object.entries(extensions?.settings(server) ?? {})) {
+      const before = files[name];
+      files[name] =
+        typeof more === "string" ? `${before ?? ""}${more}` : { ...(before as object), ...(more as object) };
+    }
+    for (const skill of extensions === undefined ? [] : SKILLS) {
+      const head = `---\nname: ${skill}\ndescription: How to do the ${skill}\n---\n`;
+      writeBelow(this.home, join(extensions?.skillsIn ?? "", skill, "SKILL.md"), `${head}Read the README.\n`);
+    }
+    for (const [name, value] of Object.entries(files)) {
       writeBelow(this.home, name, typeof value === "string" ? value : `${JSON.stringify(value, null, 2)}\n`);
     }
     if (program.packagesAt === undefined) return;
@@ -221,5 +240,5 @@ const GIT_AUTHOR = {
 function writeBelow(folder: string, name: string, text: string): void {
   const path = join(folder, name);
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text);
+  writeFileSync(path, text, { mode: text.startsWith("#!") ? 0o755 : 0o644 });
 }

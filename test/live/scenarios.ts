@@ -5,6 +5,8 @@ export interface Scenario {
   readonly title: string;
   readonly steps: readonly Step[];
   /** How the last turn ends. @default "ended" */
+  /** It needs skills and an MCP server. */
+  readonly isExtended?: true;
   readonly lastTurn?: "failed" | "unfinished";
   readonly script: (t: Tools) => Script;
 }
@@ -76,6 +78,27 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
           usage: { input: 2003, output: 30, reasoning: 11 },
         },
         { ...t.lastWord("The price is computed in src/price.js."), usage: { input: 405, cacheRead: 1906, output: 60 } },
+      ],
+    }),
+  },
+
+  extended: {
+    title: "two skills and an MCP server, of which one call fails",
+    steps: [{ prompt: "Audit the prices" }],
+    isExtended: true,
+    script: (t) => ({
+      main: [
+        { tools: [...t.skill("audit"), t.read("README.md")], usage: { input: 5003, output: 21 } },
+        { tools: [...t.price("pear"), t.read("src/price.js")], usage: { input: 301, cacheRead: 4802, output: 22 } },
+        {
+          tools: [...t.price("unicorn", "error"), ...t.price("fig"), t.read("README.md")],
+          usage: { input: 303, cacheRead: 5004, output: 23 },
+        },
+        {
+          tools: [...t.skill("release-notes"), t.shell("echo hi")],
+          usage: { input: 305, cacheRead: 5206, output: 24 },
+        },
+        { text: "All prices are right.", usage: { input: 307, cacheRead: 5408, output: 9 } },
       ],
     }),
   },

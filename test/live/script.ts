@@ -18,6 +18,9 @@ export interface ToolUse {
   /** Some APIs group their tools. */
   readonly namespace?: string;
   readonly startsSubagent?: true;
+  /** The skill that it loads, and the MCP server that it calls, as far as the agent names them. */
+  readonly skill?: string;
+  readonly mcpServer?: string;
 }
 
 /** One answer of the model server. */
@@ -48,6 +51,10 @@ export interface Tools {
   subagent(prompt: string): ToolUse;
   /** A command that exits with an error code, with the status that this agent reports. */
   failing(exitCode: number): ToolUse;
+  /** Loads a skill; empty for an agent without a tool for it. */
+  skill(name: string): readonly ToolUse[];
+  /** Asks the MCP server for a price. */
+  price(item: string, status?: ToolUse["status"]): readonly ToolUse[];
   /** Runs until the agent is killed. */
   slow(): ToolUse;
   /** The last answer to a subagent. */

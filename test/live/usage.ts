@@ -15,7 +15,7 @@ export interface UsageFacts {
   readonly turns: readonly string[];
   /** One line per model call, or per turn and subagent if calls have no usage: agent and figures. */
   readonly calls: readonly string[];
-  /** One line per tool call: agent, tool name, status, id. */
+  /** One line per tool call: agent, tool name, status, id, skill, MCP server. */
   readonly tools: readonly string[];
   /** The tool that started each subagent. */
   readonly subagents: readonly string[];
@@ -54,7 +54,9 @@ export function servedUsage(served: readonly Served[], scenario: Scenario, progr
     turns: [...scenario.steps.slice(1).map(() => "ended"), lastTurn ?? "ended"],
     calls: calls.map(({ caller, figures }) => callLine(caller, figures, program)).sort(),
     tools: tools
-      .map(({ caller, status, id, ...use }) => toolLine(caller, nameOf(use), status, api.callIdPrefix && id))
+      .map(({ caller, status, id, ...use }) =>
+        toolLine(caller, nameOf(use), status, api.callIdPrefix && id, use.skill, use.mcpServer),
+      )
       .sort(),
     subagents: tools.filter(({ startsSubagent }) => startsSubagent).map(nameOf),
     roots: sumOnRoots,
@@ -104,7 +106,8 @@ export function receivedUsage(receiver: Receiver, program: Program): UsageFacts 
       .map((span) => {
         const { [semconv.GEN_AI_TOOL_NAME]: name, [semconv.OPENHOOK_TOOL_STATUS]: status } = span.attributes;
         const id = api.callIdPrefix && span.attributes[semconv.GEN_AI_TOOL_CALL_ID];
-        return toolLine(askerOf(span), String(name), String(status), id);
+        const { [semconv.GEN_AI_SKILL_NAME]: skill, [semconv.OPENHOOK_MCP_SERVER]: server } = span.attributes;
+        return toolLine(askerOf(span), String(name), String(status), id, skill, server);
       })
       .sort(),
     subagents: ofKind("subagent").map((span) => String(parentOf(span)?.attributes[semconv.GEN_AI_TOOL_NAME])),
@@ -161,8 +164,14 @@ function callLine(caller: Served["caller"], figures: Figures | undefined, { repo
   return `${caller}: ${JSON.stringify(reportsLess?.usageOfCalls ? others : { ...others, reasoning })}`;
 }
 
-const toolLine = (caller: Served["caller"], name: string, status: string, id: unknown): string =>
-  `${caller}: ${name} ${status} ${id ?? ""}`;
+const toolLine = (
+  caller: Served["caller"],
+  name: string,
+  status: string,
+  id: unknown,
+  skill: unknown,
+  server: unknown,
+): string => `${caller}: ${name} ${status} ${id ?? ""} ${skill ?? ""} ${server ?? ""}`;
 
 const nameOf = ({ name, namespace }: Pick<ToolUse, "name" | "namespace">): string =>
   namespace === undefined ? name : `${namespace}.${name}`;

@@ -28,9 +28,15 @@ export const claudeCode: Program = {
   }),
   // each by name, because root may not disable all prompts
   arguments: ({ prompt, continues }, model) => [
-    ...["--print", prompt, "--model", model, "--allowedTools=Bash,Read,Agent"],
+    ...["--print", prompt, "--model", model, "--allowedTools=Bash,Read,Agent,Skill,mcp__acme-shop"],
     ...(continues ? ["--continue"] : []),
   ],
+  extensions: {
+    settings: ({ name, ...server }) => ({ ".claude.json": { mcpServers: { [name]: server } } }),
+    skillsIn: ".claude/skills",
+    loads: (skill) => use("Skill", { skill }),
+    calls: (server, tool, input, status) => use(`mcp__${server}__${tool}`, input, status),
+  },
   askerOf: ({ headers, tools }) =>
     headers["x-claude-code-agent-id"] !== undefined ? "sub" : tools.length > 0 ? "main" : "aside",
   tools: ({ project }) => ({

@@ -39,6 +39,17 @@ stream_max_retries = 2
     ...(continues ? ["resume", "--last"] : []),
     prompt,
   ],
+  extensions: {
+    settings: ({ name, command, args }) => ({
+      ".codex/config.toml": `\n[mcp_servers.${name}]\ncommand = "${command}"\nargs = ${JSON.stringify(args)}\n`,
+    }),
+    skillsIn: ".codex/skills",
+    calls(given, tool, input, status) {
+      // Scripts of the model can call the tools, so their names are names of functions
+      const mcpServer = given.replaceAll("-", "_");
+      return { ...inNamespace(`mcp__${mcpServer}`, use(tool, input, status)), mcpServer };
+    },
+  },
   askerOf({ headers }) {
     const turn = JSON.parse(String(headers["x-codex-turn-metadata"] ?? "{}"));
     if ((turn.request_kind ?? "turn") !== "turn") return "aside";

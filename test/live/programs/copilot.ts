@@ -23,6 +23,14 @@ export const copilot: Program = {
     ...["--prompt", prompt, "--allow-all-tools"],
     ...(continues ? ["--continue"] : []),
   ],
+  extensions: {
+    settings: ({ name, ...server }) => ({
+      ".copilot/mcp-config.json": { mcpServers: { [name]: { type: "local", tools: ["*"], ...server } } },
+    }),
+    skillsIn: ".copilot/skills",
+    loads: (skill) => use("skill", { skill }),
+    calls: (server, tool, input, status) => use(`${server}-${tool}`, input, status),
+  },
   askerOf: ({ system, tools }) => (tools.length === 0 ? "aside" : /a terminal assistant/.test(system) ? "main" : "sub"),
   tools: ({ project }) => ({
     shell: (command, status) => use("bash", { command, description: "Run a command" }, status),

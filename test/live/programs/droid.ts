@@ -42,6 +42,14 @@ export const droid: Program = {
     },
   }),
   arguments: ({ prompt }, model) => ["exec", "--skip-permissions-unsafe", "--model", model, prompt],
+  extensions: {
+    settings: ({ name, ...server }) => ({
+      ".factory/mcp.json": { mcpServers: { [name]: { type: "stdio", ...server } } },
+    }),
+    skillsIn: ".factory/skills",
+    loads: (skill) => use("Skill", { skill }),
+    calls: (server, tool, input, status) => use(`${server}___${tool}`, input, status),
+  },
   askerOf: ({ body, tools }) =>
     tools.length === 0 ? "aside" : JSON.stringify(body).includes("# Task Tool Invocation") ? "sub" : "main",
   tools: ({ project }) => ({

@@ -24,6 +24,12 @@ export const geminiCli: Program = {
     ...["--prompt", prompt, "--yolo", "--model", model],
     ...(continues ? ["--resume", "latest"] : []),
   ],
+  extensions: {
+    settings: ({ name, ...server }) => ({ ".gemini/settings.json": { mcpServers: { [name]: server } } }),
+    skillsIn: ".gemini/skills",
+    loads: (name) => use("activate_skill", { name }),
+    calls: (server, tool, input, status) => use(`mcp_${server}_${tool}`, input, status),
+  },
   askerOf: ({ system }) => (/Codebase Investigator/.test(system) ? "sub" : /CLI agent/.test(system) ? "main" : "aside"),
   tools: () => ({
     shell: (command, status) => use("run_shell_command", { command, description: "Run a command" }, status),

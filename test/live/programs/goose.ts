@@ -39,6 +39,22 @@ ${["developer", "summon"].map(gooseExtension).join("")}`,
       supports_streaming: true,
     },
   }),
+  extensions: {
+    settings: ({ name, command, args }) => ({
+      ".config/goose/config.yaml": `${gooseExtension("skills")}  ${name}:
+    enabled: true
+    type: stdio
+    name: ${name}
+    cmd: ${command}
+    args: ${JSON.stringify(args)}
+    timeout: 300
+`,
+    }),
+    skillsIn: ".config/goose/skills",
+    loads: (name) => use("load_skill", { name }),
+    calls: (server, tool, input, status) => use(`${server}__${tool}`, input, status),
+    namesServers: false,
+  },
   arguments: ({ prompt, continues }, model) => [
     ...["run", ...(continues ? ["--resume"] : []), "--output-format", "stream-json", "--model", model],
     ...["--text", prompt],

@@ -1,4 +1,4 @@
-import { OPENCODE_LIKE, openCodeSettings } from "./opencode-like.ts";
+import { OPENCODE_LIKE, openCodeExtensions, openCodeSettings } from "./opencode-like.ts";
 import type { Program } from "./program.ts";
 
 export const kilo: Program = {
@@ -17,4 +17,5 @@ export const kilo: Program = {
     KILO_TELEMETRY_LEVEL: "off",
   }),
   settings: ({ url }) => ({ ".config/kilo/kilo.json": openCodeSettings(url) }),
+  extensions: openCodeExtensions("kilo"),
 };

@@ -37,6 +37,12 @@ capabilities = ["thinking"]
     ...(continues ? ["--continue"] : []),
     ...["--model", model, "--prompt", prompt],
   ],
+  extensions: {
+    settings: ({ name, ...server }) => ({ ".kimi-code/mcp.json": { mcpServers: { [name]: server } } }),
+    skillsIn: ".kimi-code/skills",
+    loads: (skill) => use("Skill", { skill }),
+    calls: (server, tool, input, status) => use(`mcp__${server}__${tool}`, input, status),
+  },
   askerOf: ({ tools }) => (tools.length === 0 ? "aside" : tools.includes("Agent") ? "main" : "sub"),
   tools: ({ project }) => ({
     shell: (command, status) => use("Bash", { command }, status),

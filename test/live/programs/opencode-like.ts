@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { openaiChat } from "../apis/openai-chat.ts";
-import { type Program, use } from "./program.ts";
+import { type Extensions, type Program, use } from "./program.ts";
 
 const OPENCODE_MODEL = { limit: { context: 200_000, output: 8192 } };
 
@@ -37,4 +37,17 @@ export const openCodeSettings = (url: string) => ({
       models: { coder: OPENCODE_MODEL, small: OPENCODE_MODEL },
     },
   },
+});
+
+/** @param name of the settings file and its folder */
+export const openCodeExtensions = (name: string): Extensions => ({
+  settings: ({ name: server, command, args }) => ({
+    [`.config/${name}/${name}.json`]: { mcp: { [server]: { type: "local", command: [command, ...args] } } },
+    // It lists the files of a skill with ripgrep, which it downloads if there is none
+    "bin/rg": "#!/bin/sh\nexit 0\n",
+  }),
+  skillsIn: `.config/${name}/skills`,
+  loads: (skill) => use("skill", { name: skill }),
+  calls: (server, tool, input, status) => use(`${server}_${tool}`, input, status),
+  namesServers: false,
 });

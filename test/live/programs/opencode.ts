@@ -1,4 +1,4 @@
-import { OPENCODE_LIKE, openCodeSettings } from "./opencode-like.ts";
+import { OPENCODE_LIKE, openCodeExtensions, openCodeSettings } from "./opencode-like.ts";
 import type { Program } from "./program.ts";
 
 export const opencode: Program = {
@@ -14,6 +14,7 @@ export const opencode: Program = {
     OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
   }),
   settings: ({ url }) => ({ ".config/opencode/opencode.json": openCodeSettings(url) }),
+  extensions: openCodeExtensions("opencode"),
   // it installs this package there at its first start
   packagesAt: ".config/opencode",
 };

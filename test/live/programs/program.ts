@@ -40,6 +40,8 @@ export interface Program {
   arguments(step: Step, model: string): readonly string[];
   askerOf(request: Asking): Asker;
   tools(place: Pick<Place, "project" | "model">): OwnTools;
+  /** How it loads skills and calls tools of MCP servers. @default not described */
+  readonly extensions?: Extensions;
   /** The status it reports for a command that exits with an error code. */
   readonly exitCodeIs: "success" | "error";
   /** Scenarios that it does not support, with the reason. */
@@ -58,6 +60,27 @@ export interface Program {
   };
 }
 
+export interface Extensions {
+  /** Settings with an MCP server of a name, by file as in `Program.settings`, which they are added to. */
+  settings(server: {
+    readonly name: string;
+    readonly command: string;
+    readonly args: readonly string[];
+  }): Readonly<Record<string, unknown>>;
+  /** Where skills are, below the home folder. */
+  readonly skillsIn: string;
+  /** Absent: no tool of its own loads skills. */
+  readonly loads?: (skill: string) => ToolUse;
+  /** A call of a tool of a server. Absent: its model cannot call them by itself. */
+  readonly calls?: (server: string, tool: string, input: ToolUse["input"], status?: ToolUse["status"]) => ToolUse;
+  /** False: its records do not say which server a tool belongs to. @default true */
+  readonly namesServers?: boolean;
+}
+
+/** The MCP server and the skills of the scenario with both. */
+export const SERVER = "acme-shop";
+export const SKILLS = ["audit", "release-notes"];
+
 /** Tools that differ between agents. */
 export interface OwnTools extends Pick<Tools, "shell" | "subagent"> {
   /** @default by `shell` */
@@ -69,10 +92,16 @@ export interface OwnTools extends Pick<Tools, "shell" | "subagent"> {
 /** All tools of a program. */
 export function toolsOf(program: Program, place: Pick<Place, "project" | "model">): Tools {
   const own = program.tools(place);
+  const { extensions } = program;
   return {
     read: (file, status) => own.shell(`cat ${file}`, status),
     lastWord: (text) => ({ text }),
     awaitSubagent: () => [],
+    skill: (name) => [extensions?.loads?.(name) ?? []].flat().map((tool) => ({ ...tool, skill: name })),
+    price: (item, status) =>
+      [extensions?.calls?.(SERVER, "lookup_price", { item }, status) ?? []]
+        .flat()
+        .map((tool) => (extensions?.namesServers === false ? tool : { mcpServer: SERVER, ...tool })),
     ...own,
     subagent: (prompt) => ({ ...own.subagent(prompt), startsSubagent: true }),
     failing: (exitCode) => own.shell(`exit ${exitCode}`, program.exitCodeIs),

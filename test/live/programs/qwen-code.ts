@@ -24,6 +24,12 @@ export const qwenCode: Program = {
     ...(continues ? ["--continue"] : []),
     ...["--prompt", prompt, "--yolo", "--model", model],
   ],
+  extensions: {
+    settings: ({ name, ...server }) => ({ ".qwen/settings.json": { mcpServers: { [name]: server } } }),
+    skillsIn: ".qwen/skills",
+    loads: (skill) => use("skill", { skill }),
+    calls: (server, tool, input, status) => use(`mcp__${server}__${tool}`, input, status),
+  },
   // It also records its own requests, e.g. about what to keep in its memory
   askerOf: ({ system }) => {
     const start = system.slice(0, 300);

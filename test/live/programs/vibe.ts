@@ -34,6 +34,12 @@ provider = "scripted"
 alias = "scripted"
 `,
   }),
+  // Only programs that it runs call tools of MCP servers
+  extensions: {
+    settings: () => ({}),
+    skillsIn: ".vibe/skills",
+    loads: (name) => use("skill", { name }),
+  },
   arguments: ({ prompt, continues }) => [
     ...(continues ? ["--continue"] : []),
     ...["--yolo", "--trust", "--output", "json", "-p", prompt],
