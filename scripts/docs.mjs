@@ -157,7 +157,8 @@ function notLive() {
   return [
     ...Object.entries(live.NO_PROGRAM).map(([source, reason]) => `- ${title(source)} is not run live: ${reason}.`),
     ...live.PROGRAMS.filter(({ extensions }) => extensions === undefined).map(
-      ({ source }) => `- ${title(source)} is not run live with skills and MCP servers: the test does not say how it uses them.`,
+      ({ source }) =>
+        `- ${title(source)} is not run live with skills and MCP servers: the test does not say how it uses them.`,
     ),
     ...live.PROGRAMS.flatMap(({ source, cannot = {} }) =>
       Object.entries(cannot).map(([name, reason]) => `- ${title(source)} is not run live in “${name}”: ${reason}.`),
