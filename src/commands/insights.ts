@@ -1,6 +1,8 @@
 import type { Context } from "#config/context.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { terminalOf, wrapped } from "#kit/text/terminal.ts";
+import { targetOf } from "#setup/registration/settings.ts";
+import { configuredNames } from "#show/report/configured.ts";
 import { insights as found } from "#show/report/insights/insights.ts";
 import { insightsJson } from "#show/report/insights/insights-json.ts";
 import { type QuestionOptions, rangeOf } from "#show/report/question.ts";
@@ -30,9 +32,10 @@ export async function insights(options: InsightOptions, context: Context): Promi
   const { sinceMs, untilMs = nowMs } = rangeOf(options, [], nowMs);
   const { behind, agents, loaded } = await refreshed(options, context);
   const { repository } = options;
+  const servers = await configuredNames(agents, "mcp", targetOf(context));
   const report = withOpenStore(context, (db) => {
     const chosen = { ...namedAgent(options.agent, agents, db), ...(repository !== undefined && { repository }) };
-    const deps = { agents, settings: spanSettings({ loaded }) };
+    const deps = { agents, settings: spanSettings({ loaded }), servers };
     return found(db, deps, { sinceMs, untilMs: Math.min(untilMs, nowMs), ...chosen });
   });
   const unread = report === undefined ? undefined : await unreadIn({ sinceMs }, { loaded }, context);

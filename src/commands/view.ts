@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import type { Context } from "#config/context.ts";
 import { UserError } from "#kit/errors.ts";
+import { targetOf } from "#setup/registration/settings.ts";
+import { configuredNames } from "#show/report/configured.ts";
 import { traceLinkOf } from "#show/view/deps.ts";
 import { readPageFiles } from "#show/view/page-files.ts";
 import { serveView, type ViewServer } from "#show/view/server.ts";
@@ -53,6 +55,7 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
     describeStoreError,
     subscriptions: () => known.subscriptions,
     limits: () => known.limits,
+    servers: await configuredNames(agents, "mcp", targetOf(context)),
     budget: loaded.config.budget,
     drain: async () => {
       await drainForPage(context);

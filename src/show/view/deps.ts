@@ -1,5 +1,6 @@
 import type { Config } from "#config/schema.ts";
 import type { Agent } from "#core/model/agent.ts";
+import type { ConfiguredAt } from "#core/model/configured.ts";
 import type { ContentLine, ShownContent, WantedContent } from "#core/model/content.ts";
 import type { AgentLimit, Subscriptions } from "#core/model/rate-limit.ts";
 import type { SpanSettings } from "#core/telemetry/spans.ts";
@@ -22,6 +23,8 @@ export interface ViewDeps {
   readonly subscriptions?: () => Subscriptions;
   /** The rate limits that agents last reported, also those that were reset since. @default none */
   readonly limits?: () => readonly AgentLimit[];
+  /** MCP servers in the settings of agents. @default none */
+  readonly servers?: readonly ConfiguredAt[];
   /** @default none */
   readonly budget?: Budget;
   /** First prompt lines by session number; no entry: not read yet. Absent: the page shows none. */

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { allAgents } from "#agents/registry.ts";
+import type { ConfiguredAt } from "#core/model/configured.ts";
 import { type InsightQuery, type InsightReport, insights } from "#show/report/insights/insights.ts";
 import { openDatabase } from "#store/database.ts";
 import { importInto } from "../../import/run.ts";
@@ -40,7 +41,7 @@ const agents = await allAgents();
 export async function insightsOf(
   sessions: readonly MadeSession[],
   query: InsightQuery,
-  before: (storePath: string) => void = () => {},
+  servers: readonly ConfiguredAt[] = [],
 ): Promise<InsightReport> {
   const replay = new Replay("claude-code", "basic", { withTranscripts: false });
   try {
@@ -48,10 +49,9 @@ export async function insightsOf(
     mkdirSync(folder, { recursive: true });
     for (const [n, session] of sessions.entries()) writeFileSync(join(folder, `${idOf(n)}.jsonl`), linesOf(n, session));
     await importInto(replay, "claude-code");
-    before(replay.places.storePath);
     const db = openDatabase(replay.places.storePath);
     try {
-      return insights(db, { agents, settings: { semconv: "latest", traceScope: "session" } }, query);
+      return insights(db, { agents, settings: { semconv: "latest", traceScope: "session" }, servers }, query);
     } finally {
       db.close();
     }

@@ -1,5 +1,6 @@
 // What costs money again and again: each rule finds what was planted and nothing in ordinary work, and sums add up.
 import { describe, expect, test } from "vitest";
+import type { ConfiguredAt } from "#core/model/configured.ts";
 import type { RatedInsight } from "#show/report/insights/insights.ts";
 import { insightsJson } from "#show/report/insights/insights-json.ts";
 import { leastShare } from "#show/report/insights/rules/failing-tools.ts";
@@ -226,6 +227,38 @@ describe("single questions", () => {
       const { insights } = await insightsOf(sessions, PERIOD);
       expect(named(insights).filter((name) => name.startsWith("single"))).toEqual([]);
     }
+  });
+});
+
+describe("MCP servers in the settings", () => {
+  const server = (name: string, more: Partial<ConfiguredAt> = {}): ConfiguredAt => ({
+    ...{ kind: "mcp", name, file: "/home/dev/.claude.json", agent: "claude-code", isNamedInCalls: true },
+    ...more,
+  });
+  const work = several(6, () => [
+    [
+      { write: 20_000, tools: [["mcp__tracker__find", false]] as const },
+      { read: 20_000, write: 100 },
+    ],
+  ]);
+  const unused = async (servers: readonly ConfiguredAt[], sessions = work) =>
+    (await insightsOf(sessions, PERIOD, servers)).insights.filter(({ rule }) => rule === "unused_servers");
+
+  test("those without a call, at a cost that nobody knows", async () => {
+    const [found, another] = await unused([server("tracker"), server("wiki"), server("calendar")]);
+    expect(found).toMatchObject({
+      subject: "claude-code",
+      text: "2 MCP servers of Claude Code had no call in this time: calendar, wiki.",
+      tally: { calls: 12, sessions: 6, costNanoUsd: undefined },
+    });
+    expect(found).not.toHaveProperty("share");
+    expect(another).toBeUndefined();
+  });
+
+  test("not of agents whose calls name none, that did not work, or worked in few sessions", async () => {
+    expect(await unused([server("wiki", { isNamedInCalls: false })])).toEqual([]);
+    expect(await unused([server("wiki", { agent: "codex" })])).toEqual([]);
+    expect(await unused([server("wiki")], work.slice(0, 4))).toEqual([]);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { ConfiguredAt } from "#core/model/configured.ts";
 import type { CallSums } from "#core/model/model-call.ts";
 import type { Evidence } from "../cache-misses.ts";
 import type { Comparison } from "../compare/compare.ts";
@@ -14,6 +15,10 @@ export interface Material {
   /** By agent and tool, and by agent and model, over all sessions. */
   readonly tools: readonly UsageRow[];
   readonly models: readonly UsageRow[];
+  /** By agent and MCP server, over all sessions. */
+  readonly mcp: readonly UsageRow[];
+  /** MCP servers in the settings of agents. */
+  readonly servers: readonly ConfiguredAt[];
   /** Of each agent that was updated: its newest version with enough sessions, against the one before. */
   readonly updates: readonly Comparison[];
   /** The reverted commit that the work of a session at a time led to. `undefined`: it led to none, or that is unknown. */

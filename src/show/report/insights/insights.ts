@@ -20,6 +20,7 @@ import { failureStreaksRule } from "./rules/failure-streaks.ts";
 import { revertedWorkRule } from "./rules/reverted-work.ts";
 import { singleQuestionsRule } from "./rules/single-questions.ts";
 import { subagentsRule } from "./rules/subagents.ts";
+import { unusedServersRule } from "./rules/unused-servers.ts";
 import { worseVersionRule } from "./rules/worse-version.ts";
 import type { Trend } from "./words.ts";
 
@@ -92,6 +93,7 @@ const RULES: readonly (readonly [name: string, rule: Rule, minShare: number])[] 
   ["reverted_work", revertedWorkRule, 0.01],
   ["single_question", singleQuestionsRule, 0.01],
   ["subagents", subagentsRule, 0.25],
+  ["unused_servers", unusedServersRule, 0],
   ["worse_version", worseVersionRule, 0.01],
 ];
 
@@ -121,15 +123,18 @@ interface Sources {
 function periodOf(db: Database, deps: Deps, query: InsightQuery, { counted, revertedAt }: Sources): Period {
   const figures = callsBySession(db, deps, counted, query);
   const sessions = readDearest(db, deps, counted, figures, query);
-  const [tools = [], models = []] = usageByGroupings(db, deps, query, [
+  const [tools = [], models = [], mcp = []] = usageByGroupings(db, deps, query, [
     ["agent", "tool"],
     ["agent", "model"],
+    ["agent", "mcp"],
   ]);
   const material: Material = {
     sessions,
     total: [...figures.values()].reduce(addFigures, NOTHING),
     tools,
     models,
+    mcp,
+    servers: deps.servers ?? [],
     updates: updatesOf(db, deps, query),
     revertedAt,
     titleOf: (agent) => cardOf(deps, agent)?.title ?? agent,

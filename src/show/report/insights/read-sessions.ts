@@ -1,3 +1,4 @@
+import type { ConfiguredAt } from "#core/model/configured.ts";
 import type { SpanSettings } from "#core/telemetry/spans.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
@@ -16,7 +17,11 @@ export interface Range {
   readonly untilMs: number;
 }
 
-export type Deps = Pick<SessionSource, "agents"> & { readonly settings: SpanSettings };
+export interface Deps extends Pick<SessionSource, "agents"> {
+  readonly settings: SpanSettings;
+  /** MCP servers in the settings of agents. @default none */
+  readonly servers?: readonly ConfiguredAt[] | undefined;
+}
 
 /** A session whose calls were read one by one. */
 export interface ReadSession {

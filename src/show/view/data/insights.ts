@@ -1,21 +1,21 @@
-import type { SpanSettings } from "#core/telemetry/spans.ts";
 import type { Database } from "#store/database.ts";
 import { insights } from "../../report/insights/insights.ts";
 import { insightsJson } from "../../report/insights/insights-json.ts";
+import type { ViewDeps } from "../deps.ts";
 import { type FiguresDeps, type FiguresQuery, firstMs } from "./figures.ts";
 
 /** What costs money again and again, and what to change: the same as `insights --json`. */
 export function insightsOver(
   db: Database,
-  deps: FiguresDeps & { readonly settings: SpanSettings },
+  deps: FiguresDeps & Pick<ViewDeps, "settings" | "servers">,
   { nowMs, ...query }: Omit<FiguresQuery, "model" | "timeZone">,
 ) {
-  const { agents, settings } = deps;
+  const { agents, settings, servers } = deps;
   const { sinceMs = firstMs(db) ?? nowMs, untilMs = nowMs } = query;
   return {
     kind: "insights" as const,
     ...insightsJson(
-      insights(db, { agents, settings }, { ...query, sinceMs, untilMs: Math.min(untilMs, nowMs) }),
+      insights(db, { agents, settings, servers }, { ...query, sinceMs, untilMs: Math.min(untilMs, nowMs) }),
       MAX_INSIGHTS,
     ),
     choices: deps.filterValues(db).choices,
