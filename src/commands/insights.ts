@@ -13,6 +13,7 @@ import { withOpenStore } from "#store/sessions/open-store.ts";
 import { spanSettings } from "#store/sessions/span-settings.ts";
 import { noStoreMessage } from "./no-store-message.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
+import { subscribed } from "./subscribed.ts";
 import { unreadIn } from "./unread.ts";
 
 interface InsightOptions
@@ -33,9 +34,10 @@ export async function insights(options: InsightOptions, context: Context): Promi
   const { behind, agents, loaded } = await refreshed(options, context);
   const { repository } = options;
   const servers = await configuredNames(agents, "mcp", targetOf(context));
+  const subscriptions = await subscribed(context, agents);
   const report = withOpenStore(context, (db) => {
     const chosen = { ...namedAgent(options.agent, agents, db), ...(repository !== undefined && { repository }) };
-    const deps = { agents, settings: spanSettings({ loaded }), servers };
+    const deps = { agents, settings: spanSettings({ loaded }), servers, subscriptions };
     return found(db, deps, { sinceMs, untilMs: Math.min(untilMs, nowMs), ...chosen });
   });
   const unread = report === undefined ? undefined : await unreadIn({ sinceMs }, { loaded }, context);

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { allAgents } from "#agents/registry.ts";
 import type { ConfiguredAt } from "#core/model/configured.ts";
+import type { Subscriptions } from "#core/model/rate-limit.ts";
 import { type InsightQuery, type InsightReport, insights } from "#show/report/insights/insights.ts";
 import { openDatabase } from "#store/database.ts";
 import { importInto } from "../../import/run.ts";
@@ -42,6 +43,7 @@ export async function insightsOf(
   sessions: readonly MadeSession[],
   query: InsightQuery,
   servers: readonly ConfiguredAt[] = [],
+  subscriptions: Subscriptions = new Map(),
 ): Promise<InsightReport> {
   const replay = new Replay("claude-code", "basic", { withTranscripts: false });
   try {
@@ -51,7 +53,11 @@ export async function insightsOf(
     await importInto(replay, "claude-code");
     const db = openDatabase(replay.places.storePath);
     try {
-      return insights(db, { agents, settings: { semconv: "latest", traceScope: "session" }, servers }, query);
+      return insights(
+        db,
+        { agents, settings: { semconv: "latest", traceScope: "session" }, servers, subscriptions },
+        query,
+      );
     } finally {
       db.close();
     }

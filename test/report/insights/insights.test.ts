@@ -82,6 +82,9 @@ describe("a cache that was not read", () => {
       PERIOD,
     );
     expect(named(report.insights)).toEqual([]);
+    expect([...insightLines(report, 10, { columns: 200, colour: false })]).toContain(
+      "360k tokens of 6 calls were not read from the cache, and nothing says why: $1.24 more",
+    );
     expect(report.misses).toMatchObject([{ cause: "unknown", evidence: "unknown", calls: 6, tokens: 360_000 }]);
   });
 });
@@ -260,6 +263,20 @@ describe("MCP servers in the settings", () => {
     expect(await unused([server("wiki", { agent: "codex" })])).toEqual([]);
     expect(await unused([server("wiki")], work.slice(0, 4))).toEqual([]);
   });
+});
+
+test("costs of agents that run on a subscription are said to be list prices", async () => {
+  const from = async (sinceMs: number) => {
+    const report = await insightsOf(
+      several(3, () => [ordinary(3)]),
+      PERIOD,
+      [],
+      new Map([["claude-code", sinceMs]]),
+    );
+    return [...insightLines(report, 10, { columns: 200, colour: false })].filter((line) => line.includes("your bill"));
+  };
+  expect(await from(PERIOD.sinceMs)).toEqual(["list price, not your bill: Claude Code runs on a subscription"]);
+  expect(await from(PERIOD.untilMs)).toEqual([]);
 });
 
 describe("an updated agent", () => {

@@ -17,6 +17,7 @@ export const insightsJson = (report: InsightReport, limit: number) => ({
   read_cost_usd: usd(report.readNanoUsd),
   total_cost_usd: usd(report.total.costNanoUsd),
   cost_is_lower_bound: report.total.unpricedCalls + report.total.incompleteCalls > 0,
+  subscription_agents: report.subscribed.map(({ agent }) => agent),
   insights: report.insights.slice(0, limit).map(insightJson),
   left_out: Math.max(0, report.insights.length - limit),
   gone: report.gone.map(insightJson),

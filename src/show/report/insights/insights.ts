@@ -6,6 +6,7 @@ import { storedOutcomes } from "#store/outcomes.ts";
 import { Attribution } from "../attribution.ts";
 import { type MissSum, missSums } from "../cache-misses.ts";
 import { type Comparison, compare } from "../compare/compare.ts";
+import { subscribedAgents } from "../prices.ts";
 import type { UsageQuery } from "../query.ts";
 import { usageByGroupings } from "../usage.ts";
 import { addFigures, NOTHING } from "../usage-facts.ts";
@@ -48,6 +49,8 @@ export interface InsightReport {
   readonly insights: readonly RatedInsight[];
   /** Insights of the period before, with their figures of then, that are not worth a line any more. */
   readonly gone: readonly RatedInsight[];
+  /** Agents with costs that are known to run on a subscription: these costs are not what the user pays. */
+  readonly subscribed: readonly { readonly agent: string; readonly title: string }[];
   /** All cache misses by cause, also those against which nothing can be advised. */
   readonly misses: readonly MissSum[];
 }
@@ -77,6 +80,7 @@ export function insights(db: Database, deps: Deps, query: InsightQuery): Insight
     ...(now.readNanoUsd !== undefined && { readNanoUsd: now.readNanoUsd }),
     insights: rated.filter((one) => isLarge(one, one.share)).sort(byStrength),
     gone,
+    subscribed: subscribedIn(deps, now, untilMs),
     misses: missSums(now.material.sessions.flatMap(({ misses }) => misses)),
   };
 }
@@ -146,6 +150,16 @@ function periodOf(db: Database, deps: Deps, query: InsightQuery, { counted, reve
     sessions: new Set([...figures.keys()].map((session) => counted.get(session)?.root)).size,
     ...(readNanoUsd !== undefined && { readNanoUsd }),
   };
+}
+
+function subscribedIn({ subscriptions = new Map() }: Deps, { material }: Period, untilMs: number) {
+  const withCosts = material.models.flatMap(({ key, calls }) =>
+    calls?.costNanoUsd === undefined ? [] : (key.agent ?? []),
+  );
+  return subscribedAgents([...new Set(withCosts)], subscriptions, untilMs).map((agent) => ({
+    agent,
+    title: material.titleOf(agent),
+  }));
 }
 
 /** Agents of which several versions began sessions in a period. */

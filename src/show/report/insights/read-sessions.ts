@@ -1,4 +1,5 @@
 import type { ConfiguredAt } from "#core/model/configured.ts";
+import type { Subscriptions } from "#core/model/rate-limit.ts";
 import type { SpanSettings } from "#core/telemetry/spans.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
@@ -21,6 +22,8 @@ export interface Deps extends Pick<SessionSource, "agents"> {
   readonly settings: SpanSettings;
   /** MCP servers in the settings of agents. @default none */
   readonly servers?: readonly ConfiguredAt[] | undefined;
+  /** Agents that are known to run on a subscription. @default none */
+  readonly subscriptions?: Subscriptions;
 }
 
 /** A session whose calls were read one by one. */

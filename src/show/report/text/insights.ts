@@ -2,8 +2,10 @@ import { describePrices } from "#core/telemetry/cost.ts";
 import { suggest } from "#kit/suggest.ts";
 import { costText, dollars, leastDollars, localTime, percentOf, plural } from "#kit/text/figures.ts";
 import { flow, type Piece, printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
+import { missSentence } from "../findings-cache.ts";
 import type { InsightReport, RatedInsight } from "../insights/insights.ts";
 import { evidenceText, trendText } from "../insights/words.ts";
+import { listPriceNote } from "../prices.ts";
 
 /** Insights for people: each with its money, how it is known, what to change, whether it got better, and where to look. */
 export function* insightLines(report: InsightReport, limit: number, terminal: Terminal): Generator<string> {
@@ -64,12 +66,17 @@ function* insightText(number: string, insight: RatedInsight, terminal: Terminal)
   yield* wrapped(indent, `${evidenceText(insight.evidence)}${place}`, terminal);
 }
 
-function notesOf({ sessions, readSessions, readNanoUsd, total, before, insights }: InsightReport, limit: number) {
+function notesOf(
+  { sessions, readSessions, readNanoUsd, total, before, insights, misses, subscribed }: InsightReport,
+  limit: number,
+) {
   const part =
     readNanoUsd === undefined || !total.costNanoUsd
       ? ""
       : `, with ${percentOf(readNanoUsd / total.costNanoUsd)} of the cost`;
+  const unexplained = misses.find(({ evidence }) => evidence === "unknown");
   return [
+    ...(unexplained === undefined ? [] : [missSentence(unexplained)]),
     ...(insights.length > limit ? [`${insights.length - limit} more with --limit ${insights.length}`] : []),
     ...(readSessions < sessions
       ? [`the calls of the ${readSessions} dearest sessions were read${part}; the others have no part in this`]
@@ -77,6 +84,7 @@ function notesOf({ sessions, readSessions, readNanoUsd, total, before, insights 
     before === undefined
       ? "not compared: the period before has fewer than five sessions"
       : `compared with the period of the same length before, from ${localTime(before.sinceMs).slice(0, DATE_LENGTH)}`,
+    ...(subscribed.length === 0 ? [] : [listPriceNote(subscribed.map(({ title }) => printable(title)))]),
     describePrices(),
   ];
 }

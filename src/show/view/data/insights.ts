@@ -7,15 +7,19 @@ import { type FiguresDeps, type FiguresQuery, firstMs } from "./figures.ts";
 /** What costs money again and again, and what to change: the same as `insights --json`. */
 export function insightsOver(
   db: Database,
-  deps: FiguresDeps & Pick<ViewDeps, "settings" | "servers">,
+  deps: FiguresDeps & Pick<ViewDeps, "settings" | "servers" | "subscriptions">,
   { nowMs, ...query }: Omit<FiguresQuery, "model" | "timeZone">,
 ) {
-  const { agents, settings, servers } = deps;
+  const { agents, settings, servers, subscriptions } = deps;
   const { sinceMs = firstMs(db) ?? nowMs, untilMs = nowMs } = query;
   return {
     kind: "insights" as const,
     ...insightsJson(
-      insights(db, { agents, settings, servers }, { ...query, sinceMs, untilMs: Math.min(untilMs, nowMs) }),
+      insights(
+        db,
+        { agents, settings, servers, ...(subscriptions && { subscriptions: subscriptions() }) },
+        { ...query, sinceMs, untilMs: Math.min(untilMs, nowMs) },
+      ),
       MAX_INSIGHTS,
     ),
     choices: deps.filterValues(db).choices,

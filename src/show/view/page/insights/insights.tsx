@@ -31,6 +31,7 @@ export function Insights({ params }: { params: ViewParams }) {
       ) : (
         <>
           <Totals of={data} href={hrefOf("sessions", filtersOf(params, "30"))} />
+          {data.subscription_agents.length === 0 ? null : <p class="muted">List prices, not your bill.</p>}
           {insights.length === 0 ? <p>Nothing stands out.</p> : null}
           <ol class="insights">
             {insights.map((one) => (
