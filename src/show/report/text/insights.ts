@@ -15,13 +15,17 @@ export function* insightLines(report: InsightReport, limit: number, terminal: Te
     [
       [{ text: days.join(" to "), style: "bold" }],
       [{ text: plural(sessions, "session") }],
-      [{ text: costText(total) }],
+      ...(sessions === 0 ? [] : [[{ text: costText(total) }]]),
     ],
     terminal,
   );
+  if (sessions === 0) {
+    yield "no session with model calls";
+    return;
+  }
   if (insights.length === 0) {
     yield "";
-    yield sessions === 0 ? "no session with model calls" : "nothing stands out";
+    yield "nothing stands out";
   }
   for (const [i, insight] of insights.slice(0, limit).entries()) {
     yield "";
