@@ -27,4 +27,6 @@ export const MIGRATIONS: readonly string[] = [
     FROM tool_calls
     UNION ALL SELECT session, time_ms, name, mcp_server, skill, subagent, calls, errors, denied, unfinished, duration_ms
     FROM packed_tools;`,
+  // What filled the context when the agent ended, as it counts it
+  "ALTER TABLE sessions ADD COLUMN context_parts TEXT",
 ];

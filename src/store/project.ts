@@ -44,7 +44,7 @@ export function excludeSession(db: Database, { id }: Pick<StoredSession, "id">):
   for (const table of TABLES) db.prepare(`DELETE FROM ${table} WHERE session = ?`).run(id);
   db.prepare(
     `UPDATE sessions SET excluded = 1, project = NULL, pipeline = NULL, cwd = NULL, transcript_path = NULL, branch = NULL, repository = NULL,
-       reported = NULL WHERE id = ?`,
+       reported = NULL, context_parts = NULL WHERE id = ?`,
   ).run(id);
   forgetRepository(db, id);
   return spans;

@@ -97,7 +97,7 @@ export function pruneSession(db: Database, { id, source, sessionId }: Prunable, 
       .run(id).changes;
     db.prepare(
       `UPDATE sessions SET pruned_ms = ?, cwd = NULL, transcript_path = NULL, branch = NULL, repository = NULL,
-         reported = NULL, process = NULL, pipeline = NULL WHERE id = ?`,
+         reported = NULL, context_parts = NULL, process = NULL, pipeline = NULL WHERE id = ?`,
     ).run(nowMs, id);
     forgetRepository(db, id);
     return rows;

@@ -91,6 +91,7 @@ export function findDamage(db: Database): string | undefined {
 const JSON_COLUMNS: ReadonlySet<string> = new Set([
   "attributes",
   "body",
+  "context_parts",
   "histogram",
   "memo",
   "pipeline",

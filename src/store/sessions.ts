@@ -1,5 +1,6 @@
 import { CAPTURE_LEVELS, type CaptureLevel } from "#core/model/capture.ts";
 import type { Repository } from "#core/model/session.ts";
+import type { ContextParts } from "#core/model/transcript.ts";
 import type { SessionOrigin } from "#core/model/transcript-reader.ts";
 import { stricter } from "#core/rules/capture.ts";
 import { defined } from "#kit/objects.ts";
@@ -22,6 +23,8 @@ export interface StoredSession {
   readonly branch?: string;
   readonly repository?: Repository;
   readonly reported?: string;
+  /** What filled its context when the agent ended. Absent: not reported. */
+  readonly contextParts?: StoredParts;
   /** `waiting`: a fork whose own part has not begun; until then its transcript contains another session's entries. */
   readonly fork: "no" | "waiting" | "begun";
   /** Number of the session that this one is a subagent of; its facts are stored there. */
@@ -42,6 +45,11 @@ interface LocalIds {
   readonly origin?: SessionOrigin;
 }
 
+/** What filled the context of a session, and when that was. */
+export interface StoredParts extends ContextParts {
+  readonly timeMs: number;
+}
+
 /** What an event or entry reports about its session. Later values win; absent ones change nothing. */
 interface SessionUpdate {
   readonly timeMs: number;
@@ -51,6 +59,7 @@ interface SessionUpdate {
   readonly branch?: string | undefined;
   readonly repository?: Repository | undefined;
   readonly reported?: string | undefined;
+  readonly contextParts?: StoredParts | undefined;
 }
 
 /** Returns the session, which is created if needed. */
@@ -75,12 +84,13 @@ export function addSession(
   lastMs: number,
   news: Omit<SessionUpdate, "timeMs">,
 ): number | undefined {
+  const partsText = news.contextParts === undefined ? null : JSON.stringify(news.contextParts);
   const row = db
     .prepare(
       `INSERT INTO sessions (source, session_id, first_ms, last_ms, cwd, transcript_path, agent_version, branch, repository,
-         reported) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
+         reported, context_parts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
     )
-    .get(source, sessionId, firstMs, lastMs, ...columnsOf(news));
+    .get(source, sessionId, firstMs, lastMs, ...columnsOf(news), partsText);
   return row === undefined ? undefined : Number(row["id"]);
 }
 
@@ -132,6 +142,12 @@ export function updateSession(db: Database, id: number, news: SessionUpdate): vo
        branch = coalesce(?, branch), repository = coalesce(?, repository), reported = coalesce(?, reported)
      WHERE id = ?`,
   ).run(news.timeMs, news.timeMs, ...columnsOf(news), id);
+  if (news.contextParts === undefined) return;
+  // A session can have several files, read in any order
+  db.prepare(
+    `UPDATE sessions SET context_parts = ?1
+     WHERE id = ?2 AND (context_parts IS NULL OR context_parts ->> '$.timeMs' <= ?1 ->> '$.timeMs')`,
+  ).run(JSON.stringify(news.contextParts), id);
 }
 
 /** Restricts what may be kept of a session. A stricter level stays. */
@@ -242,7 +258,7 @@ const MAX_DEPTH = 32;
 const EARLIEST_MS = Date.UTC(2020, 0, 1);
 
 function toSession(row: Row): StoredSession {
-  const repository = textIn(row, "repository");
+  const [repository, parts] = [textIn(row, "repository"), textIn(row, "context_parts")];
   return defined<StoredSession>({
     id: Number(row["id"]),
     source: String(row["source"]),
@@ -259,6 +275,7 @@ function toSession(row: Row): StoredSession {
     agentVersion: textIn(row, "agent_version"),
     branch: textIn(row, "branch"),
     reported: textIn(row, "reported"),
+    contextParts: parts === undefined ? undefined : (JSON.parse(parts) as StoredParts),
     repository: repository === undefined ? undefined : (JSON.parse(repository) as Repository),
   });
 }

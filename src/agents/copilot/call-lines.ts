@@ -56,6 +56,23 @@ export function assistantMessage(context: LineContext): LineResult {
 
 /** Sums; if calls have records, they are only a cross-check. */
 export function sums(context: LineContext): LineResult {
+  const { entries, state } = sumEntries(context);
+  return { entries: [...entries, ...contextParts(context)], state };
+}
+
+// --- internal ---
+
+/** A shutdown says what the context consisted of then. */
+function contextParts(context: LineContext): readonly TranscriptEntry[] {
+  const { systemTokens, toolDefinitionsTokens, conversationTokens } = context.data;
+  const [system, tools, conversation] = [systemTokens, toolDefinitionsTokens, conversationTokens].map(asCount);
+  if (system === undefined || tools === undefined || conversation === undefined) return [];
+  return [
+    { kind: "session", ...entryBase(context, `context:${context.id}`), contextParts: { system, tools, conversation } },
+  ];
+}
+
+function sumEntries(context: LineContext): LineResult {
   const lineSums = reportedSums(context.data);
   if (lineSums === undefined) return noEntries(context);
   const reported = (byModel: Sums): TranscriptEntry => ({
@@ -67,8 +84,6 @@ export function sums(context: LineContext): LineResult {
   const { entries, all, state } = withSums(context, lineSums);
   return { entries: [...entries, reported(all)], state };
 }
-
-// --- internal ---
 
 /**
  * The program's id of a call: a number within its session, which a fork's copy keeps. The provider's id is not unique: local

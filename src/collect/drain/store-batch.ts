@@ -74,6 +74,7 @@ function applySessionEntry(drain: Drain, session: StoredSession, entry: EntryOf<
     cwd: session.cwd === undefined ? entry.cwd : undefined,
     agentVersion: entry.agentVersion,
     branch: entry.gitBranch,
+    contextParts: entry.contextParts && { timeMs: entry.timeMs, ...entry.contextParts },
   });
   const { parentSessionId, subagentSessionId, timeMs } = entry;
   if (parentSessionId !== undefined) {

@@ -207,6 +207,7 @@ export class ImportWriter {
       ...(!withoutNames && { branch: session.branch, repository: this.#repositories.of(session.cwd) }),
       transcriptPath: files[0]?.path,
       reported: session.reported === undefined ? undefined : JSON.stringify(session.reported),
+      contextParts: session.contextParts,
     });
     updateSession(db, stored.id, { timeMs: session.lastMs });
     if (withoutNames || hasChangesOff(this.#drain, stored, session.cwd)) return;
@@ -253,7 +254,7 @@ export class ImportWriter {
     if (!keepsNames(level) || this.#hasPruned || hasProjectSettings(this.#drain, session.cwd)) return undefined;
     if (files.length === 0) return undefined;
     if (session.packed.changes !== undefined && !this.#drain.loaded.config.changes.enabled) return undefined;
-    const { firstMs, lastMs, cwd, agentVersion, branch, reported } = session;
+    const { firstMs, lastMs, cwd, agentVersion, branch, reported, contextParts } = session;
     const number = addSession(this.#drain.db, task.source, task.sessionId, firstMs, lastMs, {
       cwd,
       agentVersion,
@@ -261,6 +262,7 @@ export class ImportWriter {
       repository: this.#repositories.of(cwd),
       transcriptPath: task.files[0]?.path,
       reported: reported === undefined ? undefined : JSON.stringify(reported),
+      contextParts,
     });
     if (number === undefined) return undefined;
     this.#numbers.add(number);

@@ -12,6 +12,7 @@ import type { Writable } from "#kit/objects.ts";
 import { refusalOf } from "#kit/open.ts";
 import { limitMemo } from "#store/capture/limit-fields.ts";
 import type { PlannedSession } from "#store/local-sessions.ts";
+import type { StoredParts } from "#store/sessions.ts";
 import { partSizeOf, positionKeyOf } from "../transcripts/session-files.ts";
 import { cleanWith } from "./clean-entries.ts";
 import { packRows } from "./pack.lazy.ts";
@@ -50,6 +51,7 @@ export interface SessionRead {
   readonly agentVersion?: string;
   readonly branch?: string;
   readonly reported?: EntryOf<"reported_usage">["byModel"];
+  readonly contextParts?: StoredParts;
   /** Ids under which hooks report its subagents. */
   readonly subagentSessions?: readonly string[];
 }
@@ -160,7 +162,9 @@ class SessionReading {
       return true;
     }
     if (entry.kind !== "session") return false;
-    const { cwd, agentVersion, gitBranch, subagentSessionId } = entry;
+    const { cwd, agentVersion, gitBranch, subagentSessionId, contextParts } = entry;
+    if (contextParts !== undefined && entry.timeMs >= (this.facts.contextParts?.timeMs ?? 0))
+      this.facts.contextParts = { timeMs: entry.timeMs, ...contextParts };
     if (subagentSessionId !== undefined)
       this.facts.subagentSessions = [...(this.facts.subagentSessions ?? []), subagentSessionId];
     if (this.facts.cwd === undefined && cwd !== undefined) this.facts.cwd = cwd;

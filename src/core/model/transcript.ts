@@ -39,6 +39,10 @@ const at = {
 };
 
 /** Facts about the whole session; later ones complete earlier ones. */
+/** What fills the context, in tokens, as the agent counts it. */
+const ContextParts = z.object({ system: count, tools: count, conversation: count });
+export type ContextParts = z.infer<typeof ContextParts>;
+
 const SessionFacts = z.object({
   kind: z.literal("session"),
   ...at,
@@ -54,6 +58,8 @@ const SessionFacts = z.object({
   parentSessionId: z.string().optional(),
   /** A subagent of this session, by the session id that its own hooks send. */
   subagentSessionId: z.string().optional(),
+  /** When the agent ended. */
+  contextParts: ContextParts.optional(),
 });
 
 const Prompt = z.object({

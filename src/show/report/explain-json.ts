@@ -1,5 +1,6 @@
 import { costSource } from "#core/telemetry/cost.ts";
 import { isoTime, usd } from "#kit/text/figures.ts";
+import type { StoredParts } from "#store/sessions.ts";
 import { type CacheMiss, missSums } from "./cache-misses.ts";
 import { commitJson } from "./change-report.ts";
 import type { Explanation } from "./explain.ts";
@@ -39,6 +40,8 @@ export function explainJson(explanation: Explanation) {
     context: {
       calls: habits.context.points.map(({ timeMs, input, turn }) => ({ time: isoTime(timeMs), input, turn })),
       largest_step: habits.context.largestStep === undefined ? null : stepJson(habits.context.largestStep),
+      /** Tokens when the agent ended, as it counts them; `null`: not reported. */
+      parts: view.stored.contextParts === undefined ? null : partsJson(view.stored.contextParts),
       compactions: habits.context.compactions,
       compacted: habits.context.compacted.map(({ timeMs, ...sizes }) => ({ time: isoTime(timeMs), ...sizes })),
       largest_results: habits.context.largestResults.map(resultJson),
@@ -130,6 +133,8 @@ const resultJson = ({
   start: isoTime(startMs),
   tokens,
 });
+
+const partsJson = ({ timeMs, ...parts }: StoredParts) => ({ time: isoTime(timeMs), ...parts });
 
 const missJson = ({ call: { call, turn }, cause, evidence, tokens, costNanoUsd }: CacheMiss) => ({
   time: isoTime(call.endMs),

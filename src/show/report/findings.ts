@@ -16,6 +16,7 @@ export function findingsOf(explanation: Explanation): readonly Finding[] {
     ...timeFindings(explanation),
     ...moneyFindings(explanation),
     ...contextFindings(explanation),
+    ...partFindings(explanation),
     ...cacheFindings(explanation),
     ...toolFindings(explanation),
   ].sort((a, b) => b.weight - a.weight);
@@ -166,6 +167,16 @@ function contextFindings({ habits, view }: Explanation): readonly Finding[] {
     });
   }
   return findings;
+}
+
+/** What filled the context before any conversation: it is paid with every call. */
+function partFindings({ view: { stored } }: Explanation): readonly Finding[] {
+  if (stored.contextParts === undefined) return [];
+  const { system, tools, conversation } = stored.contextParts;
+  const whole = system + tools + conversation;
+  if (whole === 0) return [];
+  const text = `At the end the context was ${count(whole)} tokens: system prompt ${percentOf(system / whole)}, tool definitions ${percentOf(tools / whole)}, conversation ${percentOf(conversation / whole)}.`;
+  return [{ weight: ((system + tools) / whole) * 0.3, text }];
 }
 
 function toolFindings({ habits, view, time }: Explanation): readonly Finding[] {
