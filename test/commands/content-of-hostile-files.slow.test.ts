@@ -1,6 +1,6 @@
 // Prompts and calls are read from the agent's files while other programs write, replace and remove these.
 import { spawn } from "node:child_process";
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { show } from "#commands/show.ts";
@@ -46,17 +46,19 @@ test("a file that is replaced again and again, by links, folders and pipes, show
   });
   try {
     await new Promise((resolve) => swapping.stdout.once("data", resolve));
-    let withText = 0;
     for (let round = 0; round < ROUNDS; round++) {
       const now = await shown();
       expect(now).toContain("Turn 1");
       expect(now).not.toContain("CANARY-OUTSIDE");
-      if (now.includes("acme-shop")) withText++;
     }
-    expect(withText).toBeGreaterThan(0);
   } finally {
+    const ended = new Promise((resolve) => swapping.once("exit", resolve));
     swapping.kill("SIGKILL");
+    await ended;
   }
+  rmSync(file, { recursive: true, force: true });
+  copyFileSync(original, file);
+  expect(await shown()).toContain("acme-shop");
 });
 
 // --- internal ---

@@ -35,6 +35,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   name: "gh",
   word: "today",
   sessionId: "0123",
+  example: "model claude-opus-4-1 claude-sonnet-4-5",
   "asArgument(path)": "openhook.json",
   "word(all)": "/tmp",
   "summary.by[0]": "day",

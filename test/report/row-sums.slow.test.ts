@@ -187,6 +187,8 @@ function expectSessionSums(db: Database, stored: StoredSession, traceScope: "ses
   const rowsOfTurns = turns.map((i) => [Number(spans.labelOf(i).slice(5)), rowOf(spans, i)] as const);
   const isUsed = ([turn, row]: readonly [number, Figures]): boolean => turn > 0 && sum([row]).some((n) => n > 0);
   expect(explained.filter(isUsed)).toEqual(rowsOfTurns.filter(isUsed));
+  const ofTurns = withoutCalls.filter(({ call }) => call.covers === "turn" && (call.usage?.input ?? 0) > 0);
+  if (ofTurns.length > 0) expect(rowsOfTurns.filter(isUsed).length, "turns with their own sums").toBeGreaterThan(0);
   return head;
 }
 

@@ -47,7 +47,7 @@ export class SessionReader {
         yield* subagentFacts(session, workOf(this.#db, stored, this.#deps));
         continue;
       }
-      const view = viewOf(this.#db, stored, this.#deps, this.#deps.settings);
+      const view = viewOf(this.#db, stored, this.#deps, this.#deps.settings, false);
       yield* factsAfter(session, view, turnsOfCalls(this.#db, view));
     }
   }

@@ -3,6 +3,7 @@ import { spanIdOf } from "#core/telemetry/ids.ts";
 import { spanKeyOf } from "#core/telemetry/spans.ts";
 import type { Database } from "#store/database.ts";
 import { parentsOfCalls, settledSpans, spansWithoutCalls } from "#store/spans.ts";
+import { turnNumbers } from "./explain-money.ts";
 import type { SessionOutline, SessionView } from "./session-view.ts";
 import { rowFinder, sumPlace } from "./waterfall/row-sums.ts";
 import { inTreeOrder, isPrompted, spanKindOf } from "./waterfall/tree.ts";
@@ -32,6 +33,11 @@ export function* spansOf(
  * turn. In the order of the calls.
  */
 export function turnsOfCalls(db: Database, view: SessionView): readonly number[] {
+  if (view.isPacked) {
+    // Making its spans would take as long as all the rest
+    const numbers = turnNumbers(view);
+    return view.calls.map(({ turnKey }) => (turnKey === undefined ? 0 : (numbers.get(turnKey) ?? 0)));
+  }
   const { stored, facts, openSpans, subagentList } = view;
   const starts = subagentList.flatMap(({ parentCallId: id }) => (id ? [spanKeyOf(facts, "tool_call", id)] : []));
   const nodes = inTreeOrder(

@@ -7,7 +7,7 @@ import { sessionById } from "#store/sessions.ts";
 import { wholeQuarters } from "../buckets.ts";
 import { type CacheMiss, cacheMisses } from "../cache-misses.ts";
 import { compactionsOf } from "../explain.ts";
-import { type PlacedCall, placedCalls, turnNumbers } from "../explain-money.ts";
+import { type PlacedCall, placedCalls } from "../explain-money.ts";
 import { turnsOfCalls } from "../session-spans.ts";
 import { type SessionView, viewOf } from "../session-view.ts";
 import { addFigures, type CallFigures, NOTHING, openFactsOf, settledFacts } from "../usage-facts.ts";
@@ -93,7 +93,7 @@ function readOne(
   { sinceMs, untilMs }: Range,
 ): ReadSession {
   const view = viewOf(db, sessionById(db, session), deps, deps.settings, false);
-  const all = placedCalls(view, view.isPacked ? turnsByRun(view) : turnsOfCalls(db, view));
+  const all = placedCalls(view, turnsOfCalls(db, view));
   const isWithin = ({ call }: PlacedCall): boolean => call.endMs >= sinceMs && call.endMs < untilMs;
   const calls = all.filter(isWithin);
   // Each call is compared with the one before it, which can be older than the period
@@ -105,10 +105,4 @@ function readOne(
     isSubagent,
     isWhole: calls.length === all.length && !view.calls.some(({ open }) => open),
   };
-}
-
-/** The turn of each call by the records alone: without spans, which are not made of a packed session here. 0: outside any turn. */
-function turnsByRun(view: SessionView): readonly number[] {
-  const numbers = turnNumbers(view);
-  return view.calls.map(({ turnKey }) => (turnKey === undefined ? 0 : (numbers.get(turnKey) ?? 0)));
 }

@@ -63,10 +63,8 @@ function* insightText(number: string, insight: RatedInsight, terminal: Terminal)
   if (trend !== "gone") yield* wrapped(indent, insight.advice, terminal);
   const [most] = trend === "gone" ? [] : tally.examples(1);
   const turn = most === undefined || most.turn === 0 ? "" : `, turn ${most.turn}`;
-  const place =
-    most === undefined
-      ? ""
-      : `; most: ${suggest(`explain ${printable(most.session.view.stored.sessionId.slice(0, ID_LENGTH))}`)}${turn}`;
+  const sessionId = printable(most?.session.view.stored.sessionId.slice(0, ID_LENGTH) ?? "");
+  const place = most === undefined ? "" : `; most: ${suggest(`explain ${sessionId}`)}${turn}`;
   yield* wrapped(indent, `${evidenceText(insight.evidence)}${place}`, terminal);
 }
 

@@ -19,6 +19,8 @@ export interface RowCall {
 
 /** The place of a span, and whether it has sums that no span below it shows. */
 export interface SumPlace extends SpanPlace {
+  /** It is of a turn or a subagent. */
+  readonly isRun: boolean;
   /** It is of a run whose usage, or a part of it, was reported without its calls. */
   readonly hasOwnSums: boolean;
   /** The subagent whose run it is. */
@@ -50,6 +52,7 @@ export function sumPlace<T>(record: SpanRecord, segment: number, shown: T): SumP
     startMs: record.startMs,
     endMs: endMsOf(record),
     isCall: kind === "model_call",
+    isRun: RUNS.has(kind ?? ""),
     hasOwnSums: RUNS.has(kind ?? "") && numberAt(record, semconv.OPENHOOK_MODEL_CALLS) === undefined,
     agentId: textAt(record, semconv.OPENHOOK_SUBAGENT_ID),
     shown,
@@ -94,10 +97,16 @@ export function rowFinder(nodes: readonly Node<SumPlace>[]): (call: RowCall) => 
   for (const [index, { span }] of nodes.entries()) {
     indexes.set(span.spanId, index);
     if (span.isRoot) roots.set(span.segment, index);
-    else if (span.hasOwnSums) runs.push({ span, index });
+    else if (span.isRun) runs.push({ span, index });
   }
-  return (one) =>
-    (one.call.covers === undefined ? indexes.get(one.spanId) : runOf(runs, one)) ?? roots.get(one.segment) ?? 0;
+  const withSums = runs.filter(({ span }) => span.hasOwnSums);
+  const rowOf = (one: RowCall): number | undefined => {
+    const { covers } = one.call;
+    if (covers === undefined) return indexes.get(one.spanId);
+    // The sum of a turn belongs to it also if it says how many calls it covers
+    return runOf(withSums, one) ?? (covers === "turn" ? runOf(runs, one) : undefined);
+  };
+  return (one) => rowOf(one) ?? roots.get(one.segment) ?? 0;
 }
 
 /**

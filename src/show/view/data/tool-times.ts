@@ -84,7 +84,7 @@ export class SessionTools {
     if (known?.stamp === stamp) return known;
     if (!canRead) return undefined;
     const { agents, settings } = this.#deps;
-    const view = viewOf(db, stored, { agents }, settings);
+    const view = viewOf(db, stored, { agents }, settings, false);
     const read: KnownSession = {
       stamp,
       tools: view.toolCalls.flatMap(({ tool }) =>
