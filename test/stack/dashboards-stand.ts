@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { commitCounts, fateCounts, mergedChangeCounts } from "#core/telemetry/changes.ts";
@@ -19,8 +19,28 @@ export function addTrouble({ machines }: Pick<Team, "machines">): void {
     const torn = { received_at: call.received_at, event: call.event, stdin_raw: "{ torn" };
     if (index % 9 === 0) for (let copies = 0; copies < 8; copies++) machine.put(torn);
     addRateLimits(machine);
+    addCacheMisses(machine);
     if (index % 11 === 0) machine.put({ ...call, stdin: { ...call.stdin, a_name_of_next_year: 1 } });
   }
+}
+
+/** Adds the provider's reasons why its cache was not read, as Claude Code writes them: no recording has one. */
+function addCacheMisses({ source, transcriptRoot }: Replay): void {
+  if (source !== "claude-code" || !existsSync(transcriptRoot)) return;
+  for (const name of readdirSync(transcriptRoot, { recursive: true, encoding: "utf8" })) {
+    if (!name.endsWith(".jsonl")) continue;
+    const path = join(transcriptRoot, name);
+    writeFileSync(path, readFileSync(path, "utf8").split("\n").map(withReason).join("\n"));
+  }
+}
+
+function withReason(line: string): string {
+  if (!line.includes('"type":"assistant"')) return line;
+  const record = JSON.parse(line);
+  const { usage } = record.message;
+  const tokens = (usage?.input_tokens ?? 0) + (usage?.cache_creation_input_tokens ?? 0);
+  record.message.diagnostics = { cache_miss_reason: { type: "tools_changed", cache_missed_input_tokens: tokens } };
+  return JSON.stringify(record);
 }
 
 /** Adds limits, as a status line writes them. */
