@@ -76,7 +76,7 @@ export function insights(db: Database, deps: Deps, query: InsightQuery): Insight
     ...(isComparable && { before: range }),
     total: now.material.total,
     sessions: now.sessions,
-    readSessions: now.material.sessions.length,
+    readSessions: now.sessions - now.unread,
     ...(now.readNanoUsd !== undefined && { readNanoUsd: now.readNanoUsd }),
     insights: rated.filter((one) => isLarge(one, one.share)).sort(byStrength),
     gone,
@@ -113,8 +113,10 @@ const CHANGED = 1.25;
 interface Period {
   readonly material: Material;
   readonly found: readonly Insight[];
-  /** With model calls. */
+  /** With model calls; subagents' sessions count as their root. */
   readonly sessions: number;
+  /** Those of which not all calls were read. */
+  readonly unread: number;
   /** Cost of the sessions that were read. Absent: unknown. */
   readonly readNanoUsd?: number;
 }
@@ -143,11 +145,17 @@ function periodOf(db: Database, deps: Deps, query: InsightQuery, { counted, reve
     revertedAt,
     titleOf: (agent) => cardOf(deps, agent)?.title ?? agent,
   };
+  const read = new Set(sessions.map(({ view }) => view.stored.id));
+  const unread = [...figures].flatMap(([session, { modelCalls, aggregateRecords }]) =>
+    modelCalls + aggregateRecords > 0 && !read.has(session) ? [session] : [],
+  );
+  const rootsOf = (numbers: readonly number[]) => new Set(numbers.map((session) => counted.get(session)?.root));
   const readNanoUsd = sumKnown(sessions.map(({ view }) => figures.get(view.stored.id)?.costNanoUsd));
   return {
     material,
     found: RULES.flatMap(([rule, find]) => find(material).map((one) => ({ rule, ...one }))),
-    sessions: new Set([...figures.keys()].map((session) => counted.get(session)?.root)).size,
+    sessions: rootsOf([...figures.keys()]).size,
+    unread: rootsOf(unread).size,
     ...(readNanoUsd !== undefined && { readNanoUsd }),
   };
 }
