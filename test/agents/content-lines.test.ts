@@ -14,13 +14,13 @@ import { recordedCases, recordedHome } from "../import/home.ts";
 import { importInto } from "../import/run.ts";
 import { clockAt } from "../support/clock.ts";
 import type { Replay } from "../support/replay.ts";
-import { chosenRecordings } from "../support/whole.ts";
+import { firstRecordings } from "../support/whole.ts";
 import { promptsOf, WRITTEN } from "../support/written.ts";
 
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
-const cases = chosenRecordings((await recordedCases()).filter(({ source }) => WRITTEN[source] !== undefined));
+const cases = firstRecordings((await recordedCases()).filter(({ source }) => WRITTEN[source] !== undefined));
 
 test.each(cases)(
   "$source $name: prompts and calls are those of its files, after hooks and after an import",

@@ -9,7 +9,7 @@ import { MadeSession } from "../support/made-session.ts";
 import fc from "../support/properties.ts";
 import { CASES, Replay } from "../support/replay.ts";
 import { sentRoots } from "../support/sent-roots.ts";
-import { firstRecordings } from "../support/whole.ts";
+import { firstOf, firstRecordings } from "../support/whole.ts";
 
 let replay: Replay | undefined;
 let made: MadeSession | undefined;
@@ -31,7 +31,9 @@ const RESUMED = [
   { source: "vibe", name: "killed-then-resumed" },
   { source: "grok", name: "basic" },
 ];
-const chosen = [...new Map([...firstRecordings(cases), ...RESUMED].map((one) => [JSON.stringify(one), one])).values()];
+const chosen = [
+  ...new Map([...firstOf(firstRecordings(cases), 8), ...RESUMED].map((one) => [JSON.stringify(one), one])).values(),
+];
 
 /** What happens after a hook. */
 const step = fc.record({

@@ -44,9 +44,9 @@ export const BROWSER_FILES: readonly string[] =
     : [];
 
 /**
- * Files that run in a process of their own, because they replace modules or globals; the others share three. In `npm run
- * test:all` also those that start many processes: starting one takes ten times as long from a process that has run hundreds
- * of test files.
+ * Files that run in a process of their own, because they replace modules or globals, or start many processes: starting one
+ * takes ten times as long from a process that has run hundreds of test files. The others share three processes. In `npm run
+ * test:all`, more files start many.
  */
 export const ISOLATED_FILES: readonly string[] = [
   ...(IS_WHOLE
@@ -55,6 +55,7 @@ export const ISOLATED_FILES: readonly string[] = [
         "test/{bench,bridge,changes,commands,drain,e2e,faults,intake,repository,scripts,view}/**/*.test.ts",
       ]
     : []),
+  "test/{e2e/**/*,intake/hook}.test.ts",
   "test/agents/opencode/plugin.test.ts",
   "test/commands/doctor.test.ts",
   "test/config/home.test.ts",

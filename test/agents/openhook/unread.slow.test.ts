@@ -1,3 +1,5 @@
+// Slow: only `npm run test:all` runs it. Transcripts that are not allowed, in every output;
+// report/unknown-usage.test.ts has sums without them.
 // A transcript that must not be read: the figures of its session are unknown in every output, and the remedy is said.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";

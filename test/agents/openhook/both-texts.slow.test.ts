@@ -1,3 +1,5 @@
+// Slow: only `npm run test:all` runs it. Whole sessions in both texts of OpenHook; adapter.test.ts has the events of
+// each.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

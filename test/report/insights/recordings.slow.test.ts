@@ -1,3 +1,4 @@
+// Slow: only `npm run test:all` runs it. Insights over each recording; insights.test.ts has the rules.
 // Insights over recorded sessions of every agent: the same after hooks and after an import, never more than the total, all of it readable.
 import { afterEach, expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";

@@ -1,3 +1,5 @@
+// Slow: only `npm run test:all` runs it. What filled Copilot's context in each recording; transcript.test.ts reads
+// one of its shutdown lines.
 // What filled the context when Copilot ended: the figures of the last shutdown line, after hooks and after an import.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+// Slow: only `npm run test:all` runs it. Figures of a comparison against the report's; method.test.ts compares them.
 import { afterEach, expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
 import { sessionFigures } from "#show/report/compare/session-figures.ts";

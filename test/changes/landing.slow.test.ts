@@ -1,3 +1,5 @@
+// Slow: only `npm run test:all` runs it. What names a pull request in a commit's message; report.test.ts and
+// commands/outcomes.test.ts have merged commits.
 // What the commit says that brought an agent's commit to the default branch
 import { afterEach, expect, test } from "vitest";
 import { checkOutcomes } from "#changes/check-outcomes.ts";

@@ -1,3 +1,5 @@
+// Slow: only `npm run test:all` runs it. The line in a repository's settings in every shell; settings.test.ts has
+// how a line is found again.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,3 +1,5 @@
+// Slow: only `npm run test:all` runs it. Each kind of payload that is not understood; agents/contract.test.ts has
+// what every adapter does with it.
 // Every payload ends as events, as an event that its card names as not needed, or in quarantine.
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

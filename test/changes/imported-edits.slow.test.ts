@@ -1,3 +1,5 @@
+// Slow: only `npm run test:all` runs it. Commits that are made of imported edits; drain.test.ts has those that hooks
+// reported.
 // Edits of imported sessions: commits that somebody made of them, and the lines of Agent Trace
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

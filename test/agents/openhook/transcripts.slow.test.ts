@@ -1,3 +1,5 @@
+// Slow: only `npm run test:all` runs it. Transcripts that a sender names, in all forms; adapter.test.ts and
+// drain.test.ts have the sender's events.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,3 +1,5 @@
+// Slow: only `npm run test:all` runs it. Payloads under every other agent's registration; detection.test.ts has
+// those that were recorded there.
 // A hook's `--source` says who registered it, not who runs it: several agents run the hooks in other agents' settings.
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
