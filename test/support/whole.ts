@@ -52,7 +52,10 @@ export const ISOLATED_FILES: readonly string[] = [
   ...(IS_WHOLE
     ? [
         "test/*.test.ts",
-        "test/{bench,bridge,changes,commands,drain,e2e,faults,intake,repository,scripts,view}/**/*.test.ts",
+        "test/{bench,bridge,changes,e2e,faults,intake,repository,scripts}/**/*.test.ts",
+        "test/{commands,view}/*.slow.test.ts",
+        "test/commands/{enable,outcomes,sessions,show,start,status,wrap}.test.ts",
+        "test/drain/{agent-process,clock-jump,large-turn,parts,revisions,shared-home,suspend}.slow.test.ts",
       ]
     : []),
   "test/{e2e/**/*,intake/hook}.test.ts",
