@@ -57,24 +57,38 @@ export function writeLongSession(
           gitBranch: branch,
         }),
       );
-    return { lines, put };
+    return { lines, put, cached: 0, calledMs: 0 };
   };
 
-  const answer = (model, stopReason) => ({
-    id: next("msg_"),
-    type: "message",
-    role: "assistant",
-    model,
-    stop_reason: stopReason,
-    usage: {
-      input_tokens: 20 + Math.floor(random() * 900),
-      cache_creation_input_tokens: Math.floor(random() * 6000),
-      cache_read_input_tokens: 12_000 + Math.floor(random() * 90_000),
-      output_tokens: 40 + Math.floor(random() * 1800),
-    },
-  });
+  /** An answer reads what its thread has left in the cache, if that is still there, and writes the rest of its prompt to it. */
+  const answer = (thread, model, stopReason) => {
+    const isFirst = thread.cached === 0;
+    const isExpired = !isFirst && atMs - thread.calledMs > CACHE_MS;
+    // The longer a prompt is, the more of it is left out
+    const grown = Math.floor(random() * 6000 * (1 - thread.cached / MAX_PROMPT));
+    const instructions = Math.floor(12_000 + random() * 4000);
+    const read = isFirst || isExpired ? 0 : thread.cached;
+    const written = (isFirst ? instructions : grown) + (isExpired ? thread.cached : 0);
+    thread.cached = read + written;
+    thread.calledMs = atMs;
+    return {
+      id: next("msg_"),
+      type: "message",
+      role: "assistant",
+      model,
+      stop_reason: stopReason,
+      usage: {
+        input_tokens: 20 + Math.floor(random() * 900),
+        cache_creation_input_tokens: written,
+        cache_read_input_tokens: read,
+        cache_creation: { ephemeral_5m_input_tokens: written, ephemeral_1h_input_tokens: 0 },
+        output_tokens: 40 + Math.floor(random() * 1800),
+      },
+    };
+  };
 
-  const work = ({ put }, model, depth, promptId, most) => {
+  const work = (of, model, depth, promptId, most) => {
+    const { put } = of;
     for (let step = 0; step < most && left > 0; step++) {
       const isLast = step === most - 1 || left < 3;
       const wanted = isLast ? 0 : 1 + Math.floor(random() * 3);
@@ -83,13 +97,13 @@ export function writeLongSession(
         ...(depth < 2 && random() < 0.03 ? { name: "Agent", input: {} } : pick(random, TOOLS)),
       }));
       left -= 1 + calls.length;
-      const message = answer(model, calls.length > 0 ? "tool_use" : "end_turn");
+      const message = answer(of, model, calls.length > 0 ? "tool_use" : "end_turn");
       const blocks = [{ type: "text", text: "ok" }, ...calls.map((call) => ({ type: "tool_use", ...call }))];
       const requestId = next("req_");
       for (const block of blocks) put({ type: "assistant", requestId, message: { ...message, content: [block] } });
       for (const { id, name } of calls) {
         if (name === "Agent") runSubagent(id, depth + 1, promptId);
-        const failed = random() < 0.06;
+        const failed = random() < (name.startsWith("mcp__") ? 0.25 : 0.05);
         put({
           type: "user",
           message: {
@@ -135,7 +149,7 @@ export function writeLongSession(
     main.put({
       type: "assistant",
       requestId: next("req_"),
-      message: { ...answer(MODEL, "tool_use"), content: [call] },
+      message: { ...answer(main, MODEL, "tool_use"), content: [call] },
     });
     const stdout = output(atMs);
     const result = { tool_use_id: call.id, type: "tool_result", content: stdout, is_error: false };
@@ -157,6 +171,9 @@ export function writeLongSession(
   return { sessionId, hook, transcript, endMs: atMs };
 }
 
+/** How long a prompt stays in the provider's cache. */
+const CACHE_MS = 300_000;
+const MAX_PROMPT = 180_000;
 const MODEL = "claude-sonnet-4-5-20250929";
 const SUBAGENT_MODEL = "claude-haiku-4-5-20251001";
 const AGENT_TYPES = ["general-purpose", "code-reviewer", "explore"];

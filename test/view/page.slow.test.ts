@@ -118,7 +118,7 @@ describe("the page in Chromium", () => {
     const { page } = look;
     const rows = page.locator(".sessions tbody tr");
     const day = page.getByRole("link", { name: /^2026-11-20: \$/ });
-    expect(await day.innerText()).toMatch(/\$30\.50\s+20 Nov$/);
+    expect(await day.innerText()).toMatch(/\$41\.56\s+20 Nov$/);
     await day.click();
     await count(rows, 1);
     await page.getByRole("link", { name: "Usage" }).click();
