@@ -67,6 +67,18 @@ const cost = (): Group<Alert> => ({
         "Input that misses the cache costs several times as much. Usual reasons: a new version of the agent or a changed system prompt, tools or MCP servers that change from call to call, pauses longer than the cache's lifetime. Compare versions, look at the first model calls of a session in its trace.",
       dashboard: UID.cost,
     },
+    {
+      alert: "OpenhookCacheMissesGrow",
+      // A reason that was never given before has no average. Three days of history: before that everything is new
+      expr: `openhook:cache_miss:ratio_1d > 0.1 and openhook:cache_miss:ratio_1d > 2 * (${MISSES_BEFORE} or 0 * openhook:cache_miss:ratio_1d) and on (${labels(["environment", "agent"])}) (${INPUT} > 1000000 and ${INPUT_BEFORE_COUNT} > ${(3 * DAY_MINUTES) / 5})`,
+      for: "1h",
+      severity: "warning",
+      summary:
+        "{{ $labels.service_name }} did not read {{ $value | humanizePercentage }} of its input from the cache because of {{ $labels.openhook_cache_miss_cause }}, more than twice as much as before",
+      description:
+        "The reasons are those that the provider gave in the last 24 hours, compared with the week before. tools_changed: an MCP server that connects late, or tools that change during a session. model_changed: people or the agent switch models within a session. system_changed, messages_changed: a new version of the agent, or an extension that edits prompts. “Not read from the cache, by reason” on the cost dashboard shows since when; `openhook-otel insights` on a machine names the sessions.",
+      dashboard: UID.cost,
+    },
   ],
 });
 
@@ -74,7 +86,7 @@ const work = (): Group<Alert> => ({
   name: "openhook-work",
   interval: "1m",
   remark:
-    "Problems while agents work. The last two are per machine, because a loop on one machine disappears in a total.",
+    "Problems while agents work. Loops and stuck sessions are found per machine, because those of one machine disappear in a total.",
   rules: [
     {
       alert: "OpenhookToolErrorRate",
@@ -118,6 +130,18 @@ const work = (): Group<Alert> => ({
       description:
         "This can be real work, or a loop. Look at the longest traces of the agent in the session explorer: many failed or repeated calls point to a loop.",
       dashboard: UID.sessions,
+    },
+    {
+      alert: "OpenhookVersionWorse",
+      // Computed once an hour, so the last value may be that old
+      expr: "last_over_time(openhook:version_worse:ratio[65m])",
+      for: "0m",
+      severity: "warning",
+      summary:
+        "{{ $labels.service_name }} {{ $labels.openhook_source_version }} does worse than the versions before: {{ $labels.measure }} +{{ $value | humanizePercentage }}",
+      description:
+        "A version that no machine had a week ago, on at least 10 machines with 100 turns. The difference is more than five times its standard error, from how much machines differ, so it is no accident; other work or settings of these days can still be the reason. “Before and after a version” on the tools dashboard shows both. Read what changed in that version; then wait for the next one, pin the one before, or report it to the vendor.",
+      dashboard: UID.tools,
     },
   ],
 });
@@ -222,6 +246,10 @@ const RAN = `${LABEL.toolStatus}=~"success|error"`;
 const DAILY = `sum by (${labels(["environment", "agent"])}) (openhook:cost_usd:1d)`;
 const DAILY_BEFORE = `sum by (${labels(["environment", "agent"])}) (avg_over_time(openhook:cost_usd:1d[13d] offset 1d))`;
 const DAILY_BEFORE_COUNT = `max by (${labels(["environment", "agent"])}) (count_over_time(openhook:cost_usd:1d[13d] offset 1d))`;
+
+const INPUT = sumBy(["environment", "agent"], "openhook:input_tokens:1d");
+const INPUT_BEFORE_COUNT = `max by (${labels(["environment", "agent"])}) (count_over_time(openhook:input_tokens:1d[7d] offset 1d))`;
+const MISSES_BEFORE = "avg_over_time(openhook:cache_miss:ratio_1d[7d] offset 1d)";
 
 const ranTools = (matcher: string): string => `${raw("openhook.tool.call.count")}{${matcher}}`;
 const LOOP_ERRORS = exactSum(ranTools(`${LABEL.toolStatus}="error"`), LOOP, "15m");

@@ -23,7 +23,7 @@ export const FLEET: readonly Fleet[] = [
   counter("openhook.subagent.count"),
   counter("openhook.model.call.count", "model", "subagent", "repository"),
   counter("openhook.model.error.count", "errorType"),
-  counter("openhook.tool.call.count", "tool", "mcpServer", "toolStatus"),
+  counter("openhook.tool.call.count", "tool", "mcpServer", "skill", "toolStatus"),
   counter("openhook.token.usage", "tokenType", "model", "subagent", "repository"),
   counter("openhook.cost.usage", "model", "subagent", "repository"),
   counter("openhook.cost.unpriced.count", "model", "subagent", "repository"),

@@ -2,7 +2,7 @@ import type { Builder } from "@grafana/grafana-foundation-sdk/cog";
 import type { Panel } from "@grafana/grafana-foundation-sdk/dashboard";
 import { PromQueryFormat } from "@grafana/grafana-foundation-sdk/prometheus";
 import { PanelBuilder as Table } from "@grafana/grafana-foundation-sdk/table";
-import { described, instant, PROMETHEUS, UNIT } from "./panels.ts";
+import { described, instant, insteadOf, PROMETHEUS, UNIT } from "./panels.ts";
 import { LABEL, type LabelKey } from "./promql.ts";
 
 /** A table with a row for each value of one label and a column for each value of another. Cells are texts with a colour. */
@@ -55,14 +55,7 @@ export const matrix = (shown: {
         },
       ])
       // The columns' names are not known here, so these apply to all of them
-      .mappings([
-        {
-          type: "value",
-          options: Object.fromEntries(
-            shown.texts.map(([value, text, color], index) => [String(value), { text, color, index }]),
-          ),
-        } as never,
-      ])
+      .mappings([insteadOf(shown.texts) as never])
       .overrideByName(shown.value, [{ id: "unit", value: UNIT.count }])
       .overrideByRegexp(`^(?!${shown.row[1]})`, [
         { id: "custom.cellOptions", value: { type: "color-text" } },

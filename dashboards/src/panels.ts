@@ -156,6 +156,8 @@ export interface Column {
   readonly width?: number;
   /** The highest bound of a histogram: a percentile there is shown as more than that. */
   readonly highest?: number;
+  /** Shown instead of these values. */
+  readonly texts?: readonly (readonly [value: number, text: string, colour: string])[];
 }
 
 /** Rows by labels, columns by queries. The first column by size. */
@@ -196,12 +198,18 @@ export const table = (
       },
     ])
     .sortBy([new TableSortByFieldStateBuilder().displayName(shown.sortBy ?? shown.columns[0]?.name ?? "").desc(true)]);
-  for (const { name, unit, decimals, noValue, steps, width, highest } of refs) {
+  for (const { name, unit, decimals, noValue, steps, width, highest, texts } of refs) {
     panel.overrideByName(name, [
       { id: "unit", value: unit },
       ...(decimals === undefined ? [] : [{ id: "decimals", value: decimals }]),
       ...(noValue === undefined ? [] : [{ id: "noValue", value: noValue }]),
       ...(highest === undefined ? [] : [{ id: "mappings", value: [moreThan(highest)] }]),
+      ...(texts === undefined
+        ? []
+        : [
+            { id: "mappings", value: [insteadOf(texts)] },
+            { id: "custom.cellOptions", value: { type: "color-text" } },
+          ]),
       ...(width === undefined ? [] : [{ id: "custom.width", value: width }]),
       ...(steps === undefined
         ? []
@@ -228,6 +236,12 @@ export const described = ({ description, todo }: Pick<Shown, "description" | "to
 export const built = (panel: Panel): Builder<Panel> => ({ build: () => panel });
 
 export const PROMETHEUS = { type: "prometheus", uid: `\${datasource}` } as const;
+
+/** A mapping of values to texts. */
+export const insteadOf = (texts: NonNullable<Column["texts"]>) => ({
+  type: "value",
+  options: Object.fromEntries(texts.map(([value, text, color], index) => [String(value), { text, color, index }])),
+});
 
 /** A query for one moment. */
 export const instant = (refId: string, expr: string, legendFormat = "__auto"): DataqueryBuilder =>

@@ -10,6 +10,7 @@ export const LABEL = {
   model: promLabel(semconv.GEN_AI_REQUEST_MODEL),
   tool: promLabel(semconv.GEN_AI_TOOL_NAME),
   mcpServer: promLabel(semconv.OPENHOOK_MCP_SERVER),
+  skill: promLabel(semconv.GEN_AI_SKILL_NAME),
   toolStatus: promLabel(semconv.OPENHOOK_TOOL_STATUS),
   tokenType: promLabel(semconv.OPENHOOK_TOKEN_TYPE),
   subagent: promLabel(semconv.OPENHOOK_SUBAGENT),
@@ -35,6 +36,9 @@ export const LABEL = {
   team: "team",
   /** Only in the rules of rules/budgets.yaml. */
   budget: "budget",
+  /** Only where versions are compared: the name of what is compared, and which counter of its ratio a series is. */
+  measure: "measure",
+  part: "part",
 } as const;
 export type LabelKey = keyof typeof LABEL;
 

@@ -1,6 +1,7 @@
 import { FLEET, type Fleet } from "./fleet.ts";
-import { exactSum, LABEL, type LabelKey, ratio, raw, recorded, sumBy } from "./promql.ts";
+import { exactSum, LABEL, type LabelKey, labels, ratio, raw, recorded, sumBy } from "./promql.ts";
 import type { Group, RecordingRule } from "./rules.ts";
+import { versionGroup } from "./version-rules.ts";
 
 /** Sums over machines, and the figures that alerts and budgets use. */
 export const recordingGroups = (): readonly Group<RecordingRule>[] => [
@@ -54,15 +55,21 @@ export const recordingGroups = (): readonly Group<RecordingRule>[] => [
         record: `openhook:cache_hit:ratio_${window}`,
         expr: ratio(exactSum(tokens("cache_read"), MODEL, window), `openhook:input_tokens:${window}`),
       })),
+      {
+        record: "openhook:cache_miss:ratio_1d",
+        expr: `${exactSum(recorded("openhook.cache.miss.tokens"), [...AGENT, "missCause"], "1d")} / on (${labels(AGENT)}) group_left () (${sumBy(AGENT, "openhook:input_tokens:1d")} > 0)`,
+      },
     ],
   },
+  versionGroup(),
 ];
 
 // --- internal ---
 
 const WINDOWS = ["1h", "1d", "7d", "30d"] as const;
 const PLACE: readonly LabelKey[] = ["environment", "agent", "repository"];
-const MODEL: readonly LabelKey[] = ["environment", "agent", "model"];
+const AGENT: readonly LabelKey[] = ["environment", "agent"];
+const MODEL: readonly LabelKey[] = [...AGENT, "model"];
 const TOOL: readonly LabelKey[] = ["environment", "agent", "tool", "mcpServer"];
 
 const RAN = `${LABEL.toolStatus}=~"success|error"`;

@@ -7,6 +7,7 @@ import { bars, type Column, lines, ranking, stat, table, UNIT } from "./panels.t
 import { exactSum, LABEL, type LabelKey, labels, mostUsed, quantile, ratio } from "./promql.ts";
 import { of } from "./select.ts";
 import { variable } from "./variables.ts";
+import { versions } from "./versions.ts";
 
 /** Which tools are slow or fail, and how calls, turns and sessions end. */
 export const toolsAndReliability = (): Dashboard =>
@@ -24,6 +25,9 @@ export const toolsAndReliability = (): Dashboard =>
         variable.environment(),
         variable.repository(),
         variable.tool(),
+        variable.compared(),
+        variable.version(),
+        variable.before(),
         variable.series(),
       ],
     }),
@@ -34,6 +38,7 @@ export const toolsAndReliability = (): Dashboard =>
       "Rate limits": rateLimits(),
       "Over time": overTime(),
       "Turns, sessions, providers": turns(),
+      "Before and after a version": versions(),
     },
   ).build();
 
@@ -133,7 +138,7 @@ const tools = (): Panels => [
   table({
     title: "MCP servers",
     description: "Tool calls by MCP server.",
-    todo: "A server with many errors is down, or its login expired; a slow one delays every turn.",
+    todo: "A server with many errors is down, or its login expired; a slow one delays every turn. `openhook-otel report mcp` on a machine shows the cost of the model calls that follow, and servers that nobody uses.",
     width: 24,
     height: 6,
     noValue: "–",
@@ -142,6 +147,21 @@ const tools = (): Panels => [
       ["agent", "Agent"],
     ],
     columns: columns(["mcpServer", "agent"], `${LABEL.mcpServer}!=""`),
+    links: OF_AGENT,
+  }),
+  table({
+    title: "Skills",
+    description:
+      "How often a tool call loaded each skill. Skills that the model reads with a shell or as a file are not included.",
+    todo: "A skill with many errors does not exist under that name. `openhook-otel report skill` on a machine shows the cost of the model calls that follow, and skills that nobody loads.",
+    width: 24,
+    height: 6,
+    noValue: "–",
+    by: [
+      ["skill", "Skill"],
+      ["agent", "Agent"],
+    ],
+    columns: outcomes(["skill", "agent"], `${LABEL.skill}!=""`),
     links: OF_AGENT,
   }),
   table({
@@ -350,12 +370,23 @@ const mean = (sum: string, count: string, by: readonly LabelKey[]): string =>
   ratio(exactSum(sum, by), exactSum(count, by));
 
 function columns(by: readonly LabelKey[], more = ""): readonly Column[] {
+  const duration = (q: number) =>
+    measure.percentile(q, "gen_ai.execute_tool.duration", of.toolDuration("_bucket", more), by);
+  return [
+    ...outcomes(by, more),
+    { name: "Mean", expr: mean(of.toolDuration("_sum", more), of.toolDuration("_count", more), by), ...SECONDS },
+    { name: "p50", ...duration(0.5) },
+    { name: "p95", ...duration(0.95) },
+    { name: "p99", ...duration(0.99) },
+  ];
+}
+
+/** How calls ended. */
+function outcomes(by: readonly LabelKey[], more: string): readonly Column[] {
   const calls = exactSum(of.tools(more), by);
   const withStatus = (status: string): string =>
     orZero(exactSum(of.tools([`${LABEL.toolStatus}="${status}"`, more].filter(Boolean).join(", ")), by), calls);
   const ran = exactSum(of.tools([`${LABEL.toolStatus}=~"success|error"`, more].filter(Boolean).join(", ")), by);
-  const duration = (q: number) =>
-    measure.percentile(q, "gen_ai.execute_tool.duration", of.toolDuration("_bucket", more), by);
   return [
     { name: "Calls", expr: calls, unit: UNIT.count },
     {
@@ -372,9 +403,5 @@ function columns(by: readonly LabelKey[], more = ""): readonly Column[] {
     { name: "Errors", expr: withStatus("error"), unit: UNIT.count },
     { name: "Denied", expr: withStatus("denied"), unit: UNIT.count },
     { name: "Unfinished", expr: withStatus("unfinished"), unit: UNIT.count },
-    { name: "Mean", expr: mean(of.toolDuration("_sum", more), of.toolDuration("_count", more), by), ...SECONDS },
-    { name: "p50", ...duration(0.5) },
-    { name: "p95", ...duration(0.95) },
-    { name: "p99", ...duration(0.99) },
   ];
 }

@@ -83,6 +83,33 @@ export const variable = {
       raw("openhook.collector.drain.count"),
       LABEL.environment,
     ),
+  compared: (): Builder<VariableModel> =>
+    oneOf(
+      VariableSort.AlphabeticalAsc,
+      "compared",
+      "Versions of",
+      "The agent whose versions are compared in “Before and after a version”.",
+      `${TURNS}{${LABEL.agent}=~"$agent"}`,
+      LABEL.agent,
+    ),
+  version: (): Builder<VariableModel> =>
+    oneOf(
+      VariableSort.NaturalDesc,
+      "version",
+      "Version",
+      "At first the highest number; choose another one if hardly anybody has it.",
+      `${TURNS}{${LABEL.agent}="$compared"}`,
+      LABEL.sourceVersion,
+    ),
+  before: (): Builder<VariableModel> =>
+    oneOf(
+      VariableSort.NaturalDesc,
+      "before",
+      "Compared with",
+      "Another version; at first the highest number of all others.",
+      `${TURNS}{${LABEL.agent}="$compared", ${LABEL.sourceVersion}!="$version"}`,
+      LABEL.sourceVersion,
+    ),
   window: (): Builder<VariableModel> =>
     new CustomVariableBuilder("window")
       .label("Sums in Tempo over")
@@ -135,6 +162,8 @@ const MATCHERS = {
 /** An agent may have reported only some of these. */
 const WORK = ["openhook.turn.count", "openhook.session.count", "openhook.tool.call.count", "openhook.token.usage"];
 
+const TURNS = raw("openhook.version.turn.count");
+
 const anyOf = (metrics: readonly string[]): string => metrics.map((metric) => raw(metric)).join("|");
 
 const source = (name: string, label: string, type: string, description: string): Builder<VariableModel> =>
@@ -146,13 +175,26 @@ const source = (name: string, label: string, type: string, description: string):
     .current({ text: type, value: type, selected: true });
 
 /** `.*` also matches series without the label. */
-const list = (
-  name: string,
-  label: string,
-  description: string,
-  metric: string,
-  values: string,
-): Builder<VariableModel> =>
+const list = (...shown: Shown): Builder<VariableModel> =>
+  labelValues(...shown)
+    .multi(true)
+    .includeAll(true)
+    .allValue(".*")
+    .refresh(VariableRefresh.OnTimeRangeChanged)
+    .sort(VariableSort.AlphabeticalAsc)
+    .current({ text: ["All"], value: ["$__all"], selected: true });
+
+/** One value: the first one, until another is chosen. */
+const oneOf = (sort: VariableSort, ...shown: Shown): Builder<VariableModel> =>
+  labelValues(...shown)
+    .multi(false)
+    .includeAll(false)
+    .refresh(VariableRefresh.OnTimeRangeChanged)
+    .sort(sort);
+
+type Shown = readonly [name: string, label: string, description: string, metric: string, values: string];
+
+const labelValues = (...[name, label, description, metric, values]: Shown): QueryVariableBuilder =>
   new QueryVariableBuilder(name)
     .label(label)
     .description(description)
@@ -162,13 +204,7 @@ const list = (
       query: `label_values(${metric}, ${values})`,
       refId: "PrometheusVariableQueryEditor-VariableQuery",
     })
-    .definition(`label_values(${metric}, ${values})`)
-    .multi(true)
-    .includeAll(true)
-    .allValue(".*")
-    .refresh(VariableRefresh.OnTimeRangeChanged)
-    .sort(VariableSort.AlphabeticalAsc)
-    .current({ text: ["All"], value: ["$__all"], selected: true });
+    .definition(`label_values(${metric}, ${values})`);
 
 /** Grafana's number for a query as text. */
 const CLASSIC = 5;

@@ -84,6 +84,18 @@ export const retireStreams = (db: Database, beforeMs: number): void => {
   );
 };
 
+/**
+ * Retires series of versions that agents have not had for a week: every release makes new ones, and hardly anybody goes back.
+ *
+ * @param metrics those by version
+ */
+export const retireVersions = (db: Database, metrics: readonly string[], nowMs: number): void => {
+  db.prepare(
+    `UPDATE counters SET retired = 1 WHERE metric IN (SELECT value FROM json_each(?)) AND retired = 0 AND changed = 0
+       AND coalesce(changed_ms, 0) < ?`,
+  ).run(JSON.stringify(metrics), nowMs - VERSION_MS);
+};
+
 /** Retires series of metrics that are nearly full, if they have not increased for a day. */
 export function makeRoom(db: Database, nowMs: number): void {
   const full = db
@@ -112,6 +124,7 @@ export const SHOWN_MS = 28 * 86_400_000;
 // --- internal ---
 
 const IDLE_MS = 86_400_000;
+const VERSION_MS = 7 * IDLE_MS;
 
 /** Uses the index only: it runs for every new series, and beyond the limit for each increment without room. */
 const seriesOf = (db: Database, metric: string): number =>

@@ -25,7 +25,19 @@ const METRICS = new Set([
 ]);
 const LABELS = new Set([
   ...Object.values(semconv).flatMap((name) => (typeof name === "string" ? [promLabel(name)] : [])),
-  ...["deployment_environment_name", "instance", "job", "le", "user_hash", "user_email", "user_name", "budget", "team"],
+  ...[
+    "deployment_environment_name",
+    "instance",
+    "job",
+    "le",
+    "user_hash",
+    "user_email",
+    "user_name",
+    "budget",
+    "team",
+    "measure",
+    "part",
+  ],
 ]);
 
 /** Dotted names in descriptions that are no settings and no attributes of ours. */

@@ -31,6 +31,10 @@ export interface Chosen {
   readonly tool?: string;
   readonly machine?: string;
   readonly cohort?: string;
+  /** The agent whose versions are compared, and the two. */
+  readonly compared?: string;
+  readonly version?: string;
+  readonly before?: string;
   readonly range?: string;
   readonly interval?: string;
 }
@@ -42,6 +46,7 @@ export const interpolated = (text: string, chosen: Chosen = {}): string =>
     .replaceAll("$__range", chosen.range ?? "6h")
     .replaceAll("$cohort", chosen.cohort ?? "5")
     .replaceAll("$__interval", chosen.interval ?? "5m")
+    .replaceAll(/\$(compared|version|before)\b/g, (_, name: keyof Chosen) => chosen[name] ?? name)
     .replaceAll(/\$(agent|environment|repository|model|tool|machine)\b/g, (_, name: keyof Chosen) =>
       chosen[name] === undefined ? ".*" : escaped(chosen[name]),
     );

@@ -20,18 +20,35 @@ export function addTrouble({ machines }: Pick<Team, "machines">): void {
     if (index % 9 === 0) for (let copies = 0; copies < 8; copies++) machine.put(torn);
     addRateLimits(machine);
     addCacheMisses(machine);
+    addSkill(machine);
+    if (index % 2 === 1) addVersion(machine);
     if (index % 11 === 0) machine.put({ ...call, stdin: { ...call.stdin, a_name_of_next_year: 1 } });
   }
 }
 
 /** Adds the provider's reasons why its cache was not read, as Claude Code writes them: no recording has one. */
-function addCacheMisses({ source, transcriptRoot }: Replay): void {
+const addCacheMisses = (machine: Replay): void => editTranscripts(machine, withReason);
+
+/** Most recordings are of one version: some machines have got another one since. */
+export const [BEFORE, SINCE] = ["2.1.329", "2.1.330"] as const;
+const addVersion = (machine: Replay): void =>
+  editTranscripts(machine, (line) => line.replaceAll(`"version":"${BEFORE}"`, `"version":"${SINCE}"`));
+
+function editTranscripts({ source, transcriptRoot }: Replay, edit: (line: string) => string): void {
   if (source !== "claude-code" || !existsSync(transcriptRoot)) return;
   for (const name of readdirSync(transcriptRoot, { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith(".jsonl")) continue;
     const path = join(transcriptRoot, name);
-    writeFileSync(path, readFileSync(path, "utf8").split("\n").map(withReason).join("\n"));
+    writeFileSync(path, readFileSync(path, "utf8").split("\n").map(edit).join("\n"));
   }
+}
+
+/** Adds a call that loads a skill, after another call: no recording has one. */
+function addSkill(machine: Replay): void {
+  const call = machine.calls.find(({ event }) => event === "PostToolUse");
+  if (machine.source !== "claude-code" || call?.stdin === undefined) return;
+  const of = { tool_name: "Skill", tool_input: { skill: "release-notes" }, tool_use_id: "toolu_skill" };
+  machine.put({ ...call, stdin: { ...call.stdin, ...of } });
 }
 
 function withReason(line: string): string {

@@ -4,11 +4,20 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Attributes } from "#core/model/telemetry.ts";
 import { allPromNames } from "../../dashboards/src/names.ts";
-import { either, exactSum, LABEL, type LabelKey } from "../../dashboards/src/promql.ts";
+import { either, exactSum, LABEL, type LabelKey, raw } from "../../dashboards/src/promql.ts";
 import { allQueries, type Chosen, interpolated, type PanelQuery } from "../dashboards/queries.ts";
 import { sleep } from "../support/program.ts";
 import { query, sum } from "./ask.ts";
-import { addOutcomes, addTrouble, configuration, EVERY_SECONDS, quickened, repositoryIn } from "./dashboards-stand.ts";
+import {
+  addOutcomes,
+  addTrouble,
+  BEFORE,
+  configuration,
+  EVERY_SECONDS,
+  quickened,
+  repositoryIn,
+  SINCE,
+} from "./dashboards-stand.ts";
 import { freePorts } from "./process.ts";
 import { programs } from "./programs.ts";
 import {
@@ -109,7 +118,8 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
         if (isChange(panelQuery)) return expect(samples).toEqual([]);
         expect(samples.length, "samples").toBeGreaterThan(0);
         expect(samples.filter((value) => Number.isNaN(value) && !mayBeUnknown(panelQuery))).toEqual([]);
-        expect(samples.filter((value) => value < -1e-6 && !/Clock/.test(columnOf(panelQuery)))).toEqual([]);
+        const mayBeLess = /Clock/.test(columnOf(panelQuery)) || panelQuery.panel.title === "What the difference shows";
+        expect(samples.filter((value) => value < -1e-6 && !mayBeLess)).toEqual([]);
       });
 
       test.each(["claude-code", "codex", "gemini-cli", "copilot", "cline", "opencode"])("%s alone", async (agent) => {
@@ -139,7 +149,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
       }
       // Panels that must be empty: the model has a price, the tool is built in, and no edit was reported in that
       // repository
-      expect(empty.filter((name) => !/[Ww]ithout a price|MCP servers|Lines changed/.test(name))).toEqual([]);
+      expect(empty.filter((name) => !/[Ww]ithout a price|MCP servers|Skills|Lines changed/.test(name))).toEqual([]);
       const having = {
         "gen_ai.request.model": chosen.model ?? "",
         "vcs.repository.name": chosen.repository ?? "",
@@ -149,6 +159,22 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
       expect(input === undefined ? [] : await answer(url(), input, chosen)).toEqual([
         totalOfAgent(truth, "openhook.token.usage", "claude-code", having),
       ]);
+    });
+
+    test("sums by version are those of the stores, and both versions are compared", async () => {
+      for (const version of [BEFORE, SINCE]) {
+        for (const metric of ["turn.count", "cost.usage", "tool.call.count", "token.usage"]) {
+          const name = `openhook.version.${metric}`;
+          const having = { "openhook.source.version": version };
+          const total = totalOfAgent(truth, name, "claude-code", having);
+          expect(total, `${name} ${version}`).toBeGreaterThan(0);
+          const expr = exactSum(`${raw(name)}{${LABEL.agent}="claude-code"${matchers(having)}}`, [], "1h");
+          expect(await sum(url(), expr), `${name} ${version}`).toBeCloseTo(total, 6);
+        }
+      }
+      const columns = QUERIES.filter(([, { panel }]) => panel.title === "What the difference shows");
+      for (const [, one] of columns) expect([-1, 0, 1]).toContain((await answer(url(), one, {}))[0]);
+      expect(columns).toHaveLength(3);
     });
 
     test("rate limits of which nothing is used are 0, and each row has all its numbers", async () => {
@@ -171,7 +197,11 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
     test("every recording rule has a result, and no rule failed", async () => {
       const groups = await rulesOf(url());
       expect(groups.filter(({ lastError }) => (lastError ?? "") !== "")).toEqual([]);
-      for (const { name, type } of groups.filter((rule) => rule.type === "recording")) {
+      // Versions are compared after a week: versions.stack.ts
+      const recorded = groups.filter(
+        ({ name, type }) => type === "recording" && !/:version_(old|change|worse)/.test(name),
+      );
+      for (const { name, type } of recorded) {
         expect((await query(url(), `count({__name__="${name}"})`))[0]?.value ?? 0, `${type} ${name}`).toBeGreaterThan(
           0,
         );
@@ -240,6 +270,7 @@ const COUNTED: readonly (readonly [string, Attributes])[] = [
   ["openhook.tool.call.count", {}],
   ["openhook.tool.call.count", { "openhook.tool.status": "error" }],
   ["openhook.tool.call.count", { "openhook.tool.status": "denied" }],
+  ["openhook.tool.call.count", { "gen_ai.skill.name": "release-notes" }],
   ["openhook.cost.usage", {}],
   ["openhook.cost.unpriced.count", {}],
   ["openhook.subagent.count", {}],
@@ -280,7 +311,8 @@ const totalOfAgent = (of: Truth, metric: string, agent: string, having: Attribut
 
 /** The numbers that a panel's query returns, without their labels. */
 async function answer(url: string, { text, instant }: PanelQuery, chosen: Chosen): Promise<readonly number[]> {
-  const expr = interpolated(text, { ...chosen, range: "1h", interval: "5m" });
+  const versions = { compared: "claude-code", version: SINCE, before: BEFORE };
+  const expr = interpolated(text, { ...versions, ...chosen, range: "1h", interval: "5m" });
   if (instant) return (await query(url, expr)).map(({ value }) => value);
   // A few points of a range query
   const now = Date.now();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Counted } from "#core/model/telemetry.ts";
-import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
+import { METRIC_SHAPES, VERSION_METRICS } from "#core/telemetry/shapes.ts";
 import {
   forgetRetired,
   MAX_OVERFLOW_SERIES,
@@ -9,6 +9,7 @@ import {
   makeRoom,
   overflowState,
   retireStreams,
+  retireVersions,
   SHOWN_MS,
 } from "#store/cardinality.ts";
 import { counterValues, countFacts } from "#store/counters.ts";
@@ -95,6 +96,37 @@ describe("the series limit", () => {
     count(db, [call("b", "Read")], NOW_MS + 2);
     retireStreams(db, NOW_MS + 10);
     expect(tools(db)).toEqual(["Read"]);
+  });
+
+  test("series of versions make room a week after their last turn, and no sum is lost", () => {
+    const db = stores.open();
+    const turn = (version: string): Counted => ({
+      key: JSON.stringify(["claude-code", "a", "turn", facts++]),
+      increments: [
+        {
+          metric: "openhook.version.turn.count",
+          amount: 1,
+          attributes: { "openhook.source.version": version },
+          resource: { "service.name": "claude-code" },
+        },
+      ],
+    });
+    const sent = (ms: number) => {
+      const points = pending(db, ms).flatMap((stream) => stream.points);
+      return [...new Set(points.map(({ attributes }) => Object.values(attributes)[0]))];
+    };
+    count(db, [turn("2.1.9"), call("a", "Bash")]);
+    deliver(db, NOW_MS + 1);
+    count(db, [turn("2.1.10")], NOW_MS + DAY_MS);
+    retireVersions(db, VERSION_METRICS, NOW_MS + 7 * DAY_MS);
+    expect(sent(NOW_MS + 7 * DAY_MS)).toEqual(["2.1.9", "Bash", "2.1.10"]);
+    // The last one was not sent yet
+    retireVersions(db, VERSION_METRICS, NOW_MS + 9 * DAY_MS);
+    expect(sent(NOW_MS + 9 * DAY_MS)).toEqual(["Bash", "2.1.10"]);
+    // Somebody goes back
+    count(db, [turn("2.1.9")], NOW_MS + 10 * DAY_MS);
+    expect(pending(db, NOW_MS + 10 * DAY_MS)[0]?.points).toMatchObject([{ startMs: NOW_MS, data: { value: 2 } }]);
+    expect(total(db)).toBe(4);
   });
 
   test("a series that increases again continues while backends still show it", () => {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { report } from "#commands/report.ts";
 import { sessions } from "#commands/sessions.ts";
 import type { Context } from "#config/context.ts";
+import { VERSION_METRICS } from "#core/telemetry/shapes.ts";
 import { openDatabase } from "#store/database.ts";
 import { checkIntegrity } from "#store/health.ts";
 import { INITIAL_VERSION, MIGRATIONS } from "#store/migrations.ts";
@@ -17,7 +18,11 @@ import { schemaOf } from "./schema-of.ts";
 
 const fixture = (name: string): string => readFileSync(join(ROOT, "test", "store", "initial-store", name), "utf8");
 /** Metrics that are newer than this store. */
-const SINCE: ReadonlySet<string> = new Set(["openhook.context.tokens", "openhook.cache.miss.tokens"]);
+const SINCE: ReadonlySet<string> = new Set([
+  "openhook.context.tokens",
+  "openhook.cache.miss.tokens",
+  ...VERSION_METRICS,
+]);
 /** What the list of sessions says since then: of this store's sessions, nothing. */
 const NO_FAMILY = { parent: null, child_sessions: [] };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ModelCall, PricedCall } from "#core/model/model-call.ts";
-import type { SessionFacts } from "#core/model/session.ts";
+import type { SessionFacts, ToolCall } from "#core/model/session.ts";
 import type { Counted, Increment } from "#core/model/telemetry.ts";
 import type { TokenUsage } from "#core/model/transcript.ts";
 import { callPrice } from "#core/telemetry/cost.ts";
@@ -81,6 +81,34 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
     );
   });
 
+  test("turns, tool calls that ran, cost and cache reads by version; nothing without one", () => {
+    const at = { "openhook.source.version": session.facts.agentVersion };
+    const ran = (status: string) => tools.filter((tool) => tool.status === status).length;
+    const cached = calls.filter(({ usage }) => usage?.cacheRead !== undefined && usage.input !== undefined);
+    const ofCached = (pick: (u: TokenUsage) => number | undefined) =>
+      cached.reduce((n, { usage = {} }) => n + (pick(usage) ?? 0), 0);
+    const figures = (among: readonly Increment[], more: object) => [
+      sum(among, "openhook.version.turn.count", { ...more }),
+      sum(among, "openhook.version.cost.usage", { ...more }),
+      sum(among, "openhook.version.tool.call.count", { ...more, "openhook.tool.status": "success" }),
+      sum(among, "openhook.version.tool.call.count", { ...more, "openhook.tool.status": "error" }),
+      sum(among, "openhook.version.token.usage", { ...more, "openhook.token.type": "input" }),
+      sum(among, "openhook.version.token.usage", { ...more, "openhook.token.type": "cache_read" }),
+    ];
+    expect(figures(steps, at)).toEqual([
+      sum(steps, "openhook.turn.count"),
+      sum(steps, "openhook.cost.usage"),
+      ran("success"),
+      ran("error"),
+      ofCached((u) => u.input),
+      ofCached((u) => u.cacheRead),
+    ]);
+    const { agentVersion: _, ...unknown } = session.facts;
+    const without = runs.flatMap((run) => runCounts(run, unknown)).flatMap((c) => c.increments);
+    expect(without.filter(({ metric }) => metric.startsWith("openhook.version."))).toEqual([]);
+    expect(without.length).toBeGreaterThan(0);
+  });
+
   test("every increment has a known metric, a non-negative amount, and a key unique to its fact", () => {
     for (const step of steps) {
       const shape = METRIC_SHAPES.get(step.metric);
@@ -100,7 +128,9 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
 });
 
 describe("modelCallRevision", () => {
-  const facts: SessionFacts = { source: "claude-code", sessionId: "session-1", provider: "anthropic" };
+  const facts: SessionFacts = {
+    ...{ source: "claude-code", sessionId: "session-1", provider: "anthropic", agentVersion: "2.1.9" },
+  };
   const count = fc.nat(100_000);
   const before = fc.record({ fresh: count, output: count, cacheRead: count, cacheWrite: count });
   const call = (u: { fresh: number; output: number; cacheRead: number; cacheWrite: number }, complete: boolean) =>
@@ -213,6 +243,31 @@ describe("modelCallRevision", () => {
   });
 });
 
+test("a call that loads a skill has its name, and no other one has the attribute", () => {
+  const facts: SessionFacts = { source: "claude-code", sessionId: "session-1" };
+  const tool = (callId: string, status: "success" | "error", skill?: string) =>
+    defined<ToolCall>({ callId, name: skill === undefined ? "Bash" : "Skill", skill, status, startMs: 0, endMs: 5 });
+  const toolCalls = [tool("1", "success", "pdf"), tool("2", "error", "pdf"), tool("3", "success")];
+  const run = {
+    key: "p1",
+    origin: "human",
+    segment: 0,
+    state: "ended",
+    hasHookPrompt: true,
+    backgroundCount: 0,
+  } as const;
+  const turn = { ...run, startMs: 0, endMs: 9, modelCalls: [], toolCalls, errors: [], closed: true, uses: [] };
+  const steps = runCounts(turn, facts).flatMap(({ increments }) => increments);
+  const named = steps.filter(({ attributes }) => attributes["gen_ai.skill.name"] !== undefined);
+  expect(named.map(({ metric, attributes }) => [metric, attributes])).toEqual(
+    ["success", "error"].map((status) => [
+      "openhook.tool.call.count",
+      { "gen_ai.tool.name": "Skill", "gen_ai.skill.name": "pdf", "openhook.tool.status": status },
+    ]),
+  );
+  expect(sum(steps, "openhook.tool.call.count")).toBe(3);
+});
+
 test("metrics follow OpenTelemetry's naming and units, and bounds ascend", () => {
   for (const shape of METRIC_SHAPES.values()) {
     expect(shape.name).toMatch(/^(gen_ai|openhook)(\.[a-z_]+)+$/);
@@ -237,7 +292,7 @@ const KINDS: Readonly<Record<string, (u: TokenUsage) => number | undefined>> = {
 const negated = (step: Increment): Increment => ({ ...step, amount: -step.amount });
 
 const counted = (s: Increment): boolean =>
-  s.metric.startsWith(PREFIX) || s.metric === "openhook.token.usage" || s.metric === "openhook.cost.usage";
+  s.metric.startsWith(PREFIX) || /^openhook\.(version\.)?(token|cost)\.usage$/.test(s.metric);
 
 const sum = (steps: readonly Increment[], metric: string, attributes: Readonly<Record<string, unknown>> = {}): number =>
   steps

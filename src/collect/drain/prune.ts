@@ -1,7 +1,8 @@
 import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isUnknown } from "#config/config-state.ts";
-import { forgetRetired, retireStreams } from "#store/cardinality.ts";
+import { VERSION_METRICS } from "#core/telemetry/shapes.ts";
+import { forgetRetired, retireStreams, retireVersions } from "#store/cardinality.ts";
 import { checkpoint, deferSync, syncEveryCommit } from "#store/database.ts";
 import { addToMeta, LAST_PRUNE, PRUNED_SESSIONS, readMeta, writeMeta } from "#store/meta.ts";
 import { isPacked } from "#store/packed.ts";
@@ -90,6 +91,7 @@ export async function pruneDaily(drain: Drain): Promise<void> {
     sessions += did.sessions;
     if (did.isAll) {
       retireStreams(db, beforeMs);
+      retireVersions(db, VERSION_METRICS, now());
       forgetRetired(db, beforeMs, now());
       writeMeta(db, LAST_PRUNE, String(now()));
       break;

@@ -120,6 +120,7 @@ function runSteps(run: Turn | Subagent, agent: string, facts: SessionFacts): rea
             [semconv.OPENHOOK_TURN_STATE]: run.state,
             ...repository(facts),
           }),
+          ...ofVersion(SHAPES.versionTurns, 1, facts),
         ]
       : // Continuations of a turn are not turns
         run.key === run.agentId
@@ -167,7 +168,9 @@ function modelCallCounts({ call, costNanoUsd: cost, noPrice }: PricedCall, facts
               ...ours,
               [semconv.OPENHOOK_COST_SOURCE]: costSource(call.model ?? "").kind,
             }),
+            ...ofVersion(SHAPES.versionCost, cost, facts),
           ]),
+      ...cacheShare(call, facts),
       ...(call.complete ? [] : [step(SHAPES.incompleteCalls, calls, facts, ours)]),
     ],
   };
@@ -197,6 +200,23 @@ function contextCounts(call: ModelCall, facts: SessionFacts, ours: Named): reado
   ];
 }
 
+/** Input that may have been cached without a report is left out of the share. */
+function cacheShare({ usage }: ModelCall, facts: SessionFacts): readonly Increment[] {
+  if (usage?.input === undefined || usage.cacheRead === undefined) return [];
+  return (["input", "cacheRead"] as const).flatMap((kind) =>
+    ofVersion(SHAPES.versionTokens, usage[kind] ?? 0, facts, { [semconv.OPENHOOK_TOKEN_TYPE]: TOKEN_NAMES[kind] }),
+  );
+}
+
+/**
+ * The few sums by version. Other metrics have no version: agents release one nearly every day, and each would be another series of
+ * every model, tool and repository. Nothing if the version is not known.
+ */
+const ofVersion = (shape: MetricShape, amount: number, facts: SessionFacts, more: Named = {}): readonly Increment[] =>
+  facts.agentVersion === undefined
+    ? []
+    : [step(shape, amount, facts, { [semconv.OPENHOOK_SOURCE_VERSION]: facts.agentVersion, ...more })];
+
 type Named = Readonly<Record<string, AttributeValue | undefined>>;
 
 /** Cache writes by lifetime have no counters: they are parts of another part. */
@@ -220,10 +240,12 @@ function toolCallCounts(tool: ToolCall, agent: string, facts: SessionFacts): Cou
       step(SHAPES.toolCalls, 1, facts, {
         [semconv.GEN_AI_TOOL_NAME]: tool.name,
         [semconv.OPENHOOK_MCP_SERVER]: mcpServerOf(tool),
+        [semconv.GEN_AI_SKILL_NAME]: tool.skill,
         [semconv.OPENHOOK_TOOL_STATUS]: tool.status,
       }),
       ...(ran
         ? [
+            ...ofVersion(SHAPES.versionTools, 1, facts, { [semconv.OPENHOOK_TOOL_STATUS]: tool.status }),
             step(SHAPES.executeToolDuration, seconds(tool), facts, {
               [semconv.GEN_AI_TOOL_NAME]: tool.name,
               [semconv.GEN_AI_AGENT_NAME]: agent,

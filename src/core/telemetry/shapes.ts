@@ -156,6 +156,23 @@ export const SHAPES = {
     "int",
   ),
   compactions: counter("openhook.compaction.count", "{compaction}", "Context compactions"),
+  versionTurns: counter("openhook.version.turn.count", "{turn}", "Turns by the agent's version"),
+  versionCost: counter(
+    "openhook.version.cost.usage",
+    "USD",
+    "List price of model calls by the agent's version",
+    "nano",
+  ),
+  versionTokens: counter(
+    "openhook.version.token.usage",
+    "{token}",
+    "Input of calls that report cache reads, and the part that was read, by the agent's version",
+  ),
+  versionTools: counter(
+    "openhook.version.tool.call.count",
+    "{call}",
+    "Tool calls that ran, by status and the agent's version",
+  ),
   commits: counter("openhook.commit.count", "{commit}", "Commits that sessions led to, by certainty"),
   commitFates: counter(
     "openhook.commit.fate.count",
@@ -176,6 +193,14 @@ export const SHAPES = {
   rateLimitUsage: gauge("openhook.rate_limit.usage", "1", "Used share of a subscription's limit, until its reset"),
   rateLimitReset: gauge("openhook.rate_limit.reset.time", "s", "Unix time at which a limit is reset"),
 } as const;
+
+/** The metrics by version of an agent. */
+export const VERSION_METRICS: readonly string[] = [
+  SHAPES.versionTurns,
+  SHAPES.versionCost,
+  SHAPES.versionTokens,
+  SHAPES.versionTools,
+].map(({ name }) => name);
 
 /** Every metric this program sends, by name. */
 export const METRIC_SHAPES: ReadonlyMap<string, MetricShape> = new Map(
