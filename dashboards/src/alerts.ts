@@ -140,7 +140,7 @@ const work = (): Group<Alert> => ({
       summary:
         "{{ $labels.service_name }} {{ $labels.openhook_source_version }} does worse than the versions before: {{ $labels.measure }} +{{ $value | humanizePercentage }}",
       description:
-        "A version that no machine had a week ago, on at least 10 machines with 100 turns. The difference is more than five times its standard error, from how much machines differ, so it is no accident; other work or settings of these days can still be the reason. “Before and after a version” on the tools dashboard shows both. Read what changed in that version; then wait for the next one, pin the one before, or report it to the vendor.",
+        "A version that no machine had a week ago, on at least 10 machines with 100 turns. The difference is more than five times its standard error, from how much machines differ, so it is hardly an accident; other work or settings of these days can still be the reason. “Before and after a version” on the tools dashboard shows both. Read what changed in that version; then wait for the next one, pin the one before, or report it to the vendor.",
       dashboard: UID.tools,
     },
   ],

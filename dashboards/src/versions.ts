@@ -93,10 +93,7 @@ export const versions = (): Panels => [
 
 // --- internal ---
 
-/**
- * With ten machines and costs as different as those of people, 1 to 2 % of made-up teams without a difference reach it, for each of three
- * measures.
- */
+/** Standard errors; decision 0080 has the share of made-up teams without a difference that reach them. */
 const SURE = 4;
 /** How much larger the standard error is than the root of the sum of squares: √(n / (n - 1)), which is most for the fewest machines. */
 function few(): number {

@@ -44,7 +44,7 @@ function editTranscripts({ source, transcriptRoot }: Replay, edit: (line: string
 }
 
 /** Adds a call that loads a skill, after another call: no recording has one. */
-function addSkill(machine: Replay): void {
+export function addSkill(machine: Replay): void {
   const call = machine.calls.find(({ event }) => event === "PostToolUse");
   if (machine.source !== "claude-code" || call?.stdin === undefined) return;
   const of = { tool_name: "Skill", tool_input: { skill: "release-notes" }, tool_use_id: "toolu_skill" };
