@@ -44,6 +44,19 @@ describe("count", () => {
     expect(counterValues(one)).toMatchObject([{ metric: "tokens", value: 5 }]);
   });
 
+  test("a metric that gets another attribute: what was counted without it stays, and is not counted again", () => {
+    const db = stores.open();
+    const loaded = fact(step("tokens", 3, { tool: "Skill" }));
+    countFacts(db, [loaded], SHAPES, NOW_MS);
+    const named = { ...loaded, increments: [step("tokens", 3, { tool: "Skill", skill: "pdf" })] };
+    expect(countFacts(db, [named], SHAPES, NOW_MS)).toBe(0);
+    countFacts(db, [fact(step("tokens", 4, { tool: "Skill", skill: "pdf" }))], SHAPES, NOW_MS);
+    expect(counterValues(db).map(({ attributes, value }) => [attributes["skill"], value])).toEqual([
+      [undefined, 3],
+      ["pdf", 4],
+    ]);
+  });
+
   test("two connections in turn lose nothing", () => {
     const connections = [stores.open(), stores.open()];
     for (let i = 0; i < 50; i++) {
