@@ -29,4 +29,30 @@ export const MIGRATIONS: readonly string[] = [
     FROM packed_tools;`,
   // What filled the context when the agent ended, as it counts it
   "ALTER TABLE sessions ADD COLUMN context_parts TEXT",
+  // What is charged besides tokens. NULL: nothing, or not known, as in rows that were written before
+  `ALTER TABLE model_calls ADD COLUMN fee_nano_usd INTEGER;
+  ALTER TABLE packed_usage ADD COLUMN web_searches INTEGER;
+  ALTER TABLE packed_usage ADD COLUMN unpriced_searches INTEGER;
+  ALTER TABLE packed_usage ADD COLUMN fee_nano_usd INTEGER;
+  ALTER TABLE packed_usage ADD COLUMN nano_credits INTEGER;
+  DROP VIEW usage;
+  CREATE VIEW usage AS
+    SELECT session, end_ms AS time_ms, model, subagent,
+      coalesce(covered_calls, json_extract(body, '$.covers') IS NULL) AS calls,
+      covered_calls IS NULL AND json_extract(body, '$.covers') IS NOT NULL AS sums_told,
+      coalesce(covered_calls, 1) * (input IS NULL OR output IS NULL) AS without_usage,
+      coalesce(covered_calls, 1) * (cost_nano_usd IS NULL OR no_price IS NOT NULL) AS unpriced,
+      coalesce(covered_calls, 1) * (complete = 0) AS incomplete, input, output, cache_read, cache_write,
+      json_extract(body, '$.usage.cacheWrite5m') AS cache_write_5m,
+      json_extract(body, '$.usage.cacheWrite1h') AS cache_write_1h,
+      json_extract(body, '$.usage.reasoning') AS reasoning, cost_nano_usd,
+      max(0, end_ms - json_extract(body, '$.startMs')) AS duration_ms, no_price,
+      json_extract(body, '$.webSearches') AS web_searches,
+      json_extract(body, '$.webSearches') * (fee_nano_usd IS NULL) AS unpriced_searches,
+      fee_nano_usd, json_extract(body, '$.nanoCredits') AS nano_credits
+    FROM model_calls
+    UNION ALL SELECT session, time_ms, model, subagent, calls, sums_told, without_usage, unpriced, incomplete,
+      input, output, cache_read, cache_write, cache_write_5m, cache_write_1h, reasoning, cost_nano_usd, duration_ms,
+      no_price, web_searches, unpriced_searches, fee_nano_usd, nano_credits
+    FROM packed_usage;`,
 ];

@@ -2,6 +2,7 @@ import type { CallSums, ModelCall, PricedCall } from "#core/model/model-call.ts"
 import type { NoPrice } from "#core/model/price-list.ts";
 import type { Compaction, Subagent, ToolCall, Turn } from "#core/model/session.ts";
 import { TOKEN_KINDS, TOKEN_NAMES } from "#core/model/token-kinds.ts";
+import { CHARGES } from "#core/rules/call-sums.ts";
 import { defined } from "#kit/objects.ts";
 import type { Database, Row } from "./database.ts";
 import { textIn } from "./rows.ts";
@@ -36,11 +37,13 @@ export function settledSums(db: Database, session: number): CallSums {
     .prepare(
       `SELECT sum(calls) AS calls, sum(sums_told) AS sums_told,
          ${TOKEN_KINDS.map((kind) => `sum(${TOKEN_NAMES[kind]}) AS ${kind}`).join(", ")},
-         sum(without_usage) AS without_usage, sum(incomplete) AS incomplete, sum(cost_nano_usd) AS costNanoUsd, sum(unpriced) AS unpriced
+         sum(without_usage) AS without_usage, sum(incomplete) AS incomplete, sum(cost_nano_usd) AS costNanoUsd, sum(unpriced) AS unpriced,
+         sum(web_searches) AS webSearches, sum(unpriced_searches) AS unpricedSearches, sum(fee_nano_usd) AS feeNanoUsd,
+         sum(nano_credits) AS nanoCredits
        FROM usage WHERE session = ?`,
     )
     .get(session);
-  const known = ([...TOKEN_KINDS, "costNanoUsd"] as const).flatMap((name) => {
+  const known = ([...TOKEN_KINDS, "costNanoUsd", ...CHARGES] as const).flatMap((name) => {
     const value = row?.[name];
     return typeof value === "number" ? [[name, value] as const] : [];
   });
@@ -118,16 +121,24 @@ export function* settledFigures(db: Database, session: number): Generator<CallFi
 
 /** Settled model calls by end time. */
 export function settledCalls(db: Database, session: number): readonly StoredModelCall[] {
-  type Values = readonly [key: string, segment: number, cost: number | null, noPrice: NoPrice | null, call: ModelCall];
+  type Values = readonly [
+    key: string,
+    segment: number,
+    cost: number | null,
+    noPrice: NoPrice | null,
+    fee: number | null,
+    call: ModelCall,
+  ];
   const columns =
-    "json_quote(key) || ',' || segment || ',' || coalesce(cost_nano_usd, 'null') || ',' || json_quote(no_price) || ',' || body";
+    "json_quote(key) || ',' || segment || ',' || coalesce(cost_nano_usd, 'null') || ',' || json_quote(no_price) || ',' || coalesce(fee_nano_usd, 'null') || ',' || body";
   return [...inPieces<Values>(db, "model_calls", "key", columns, session)]
-    .sort(([a, , , , one], [b, , , , other]) => one.endMs - other.endMs || (a < b ? -1 : 1))
-    .map(([, segment, costNanoUsd, noPrice, call]) => ({
+    .sort(([a, , , , , one], [b, , , , , other]) => one.endMs - other.endMs || (a < b ? -1 : 1))
+    .map(([, segment, costNanoUsd, noPrice, feeNanoUsd, call]) => ({
       segment,
       call,
       ...(costNanoUsd !== null && { costNanoUsd }),
       ...(noPrice !== null && { noPrice }),
+      ...(feeNanoUsd !== null && { feeNanoUsd }),
     }));
 }
 

@@ -3,7 +3,7 @@ import type { NoPrice, Price } from "#core/model/price-list.ts";
 import type { EntryOf } from "#core/model/transcript.ts";
 import { defined } from "#kit/objects.ts";
 import type { Database, Row } from "./database.ts";
-import { numbers } from "./rows.ts";
+import { numberIn, numbers } from "./rows.ts";
 
 /** A settled call before and after a change, each with its price. */
 export interface RevisedCall {
@@ -25,21 +25,24 @@ export function reviseCall(
   price: (call: ModelCall) => Price,
 ): RevisedCall | undefined {
   const row = db
-    .prepare("SELECT segment, cost_nano_usd, no_price, body FROM model_calls WHERE session = ? AND key = ?")
+    .prepare(
+      "SELECT segment, cost_nano_usd, no_price, fee_nano_usd, body FROM model_calls WHERE session = ? AND key = ?",
+    )
     .get(sessionNumber, entryBefore.key);
   if (row === undefined) return undefined;
   const before = JSON.parse(String(row["body"])) as ModelCall;
   const { usage, complete, finishReason, model = before.model } = entryAfter;
-  const { coveredCalls, tier, webSearches, hasOtherFees, cacheMiss } = entryAfter;
-  const figures = { coveredCalls, webSearches, hasOtherFees, cacheMiss, usage };
+  const { coveredCalls, tier, webSearches, hasOtherFees, nanoCredits, cacheMiss } = entryAfter;
+  const figures = { coveredCalls, webSearches, hasOtherFees, nanoCredits, cacheMiss, usage };
   const known = defined<Partial<ModelCall>>({ model, finishReason, ...figures });
   const after = defined<ModelCall>({ ...before, ...known, complete, tier });
   const priceBefore = storedPrice(row);
   const priced = (call: ModelCall): string => JSON.stringify(PRICED_BY.map((name) => call[name]));
-  const { costNanoUsd, noPrice }: Price = priced(after) === priced(before) ? priceBefore : price(after);
+  const priceAfter: Price = priced(after) === priced(before) ? priceBefore : price(after);
+  const { costNanoUsd, noPrice, feeNanoUsd } = priceAfter;
   db.prepare(
-    `UPDATE model_calls SET model = ?, input = ?, output = ?, cache_read = ?, cache_write = ?, cost_nano_usd = ?, no_price = ?, covered_calls = ?,
-       complete = ?, body = ?
+    `UPDATE model_calls SET model = ?, input = ?, output = ?, cache_read = ?, cache_write = ?, cost_nano_usd = ?, no_price = ?, fee_nano_usd = ?,
+       covered_calls = ?, complete = ?, body = ?
      WHERE session = ? AND key = ?`,
   ).run(
     model ?? null,
@@ -49,6 +52,7 @@ export function reviseCall(
     usage?.cacheWrite ?? null,
     costNanoUsd ?? null,
     noPrice ?? null,
+    feeNanoUsd ?? null,
     after.coveredCalls ?? null,
     complete ? 1 : 0,
     JSON.stringify(after),
@@ -58,7 +62,7 @@ export function reviseCall(
   return {
     segment: Number(row["segment"]),
     before: { call: before, ...priceBefore },
-    after: defined<PricedCall>({ call: after, costNanoUsd, noPrice }),
+    after: { call: after, ...priceAfter },
   };
 }
 
@@ -73,15 +77,19 @@ export const sessionsWithoutPrice = (db: Database): readonly number[] =>
  */
 export function learnPrices(db: Database, session: number, price: (call: ModelCall) => Price): readonly RevisedCall[] {
   const rows = db
-    .prepare(`SELECT key, segment, cost_nano_usd, no_price, body FROM model_calls WHERE session = ? AND ${IS_UNPRICED}`)
+    .prepare(
+      `SELECT key, segment, cost_nano_usd, no_price, fee_nano_usd, body FROM model_calls WHERE session = ? AND ${IS_UNPRICED}`,
+    )
     .all(session);
-  const update = db.prepare("UPDATE model_calls SET cost_nano_usd = ?, no_price = ? WHERE session = ? AND key = ?");
+  const update = db.prepare(
+    "UPDATE model_calls SET cost_nano_usd = ?, no_price = ?, fee_nano_usd = ? WHERE session = ? AND key = ?",
+  );
   return rows.flatMap((row) => {
     const call = JSON.parse(String(row["body"])) as ModelCall;
     const [before, after] = [storedPrice(row), price(call)];
     // What was known of the cost stays known
     if (after.noPrice !== undefined && before.costNanoUsd !== undefined) return [];
-    update.run(after.costNanoUsd ?? null, after.noPrice ?? null, session, String(row["key"]));
+    update.run(after.costNanoUsd ?? null, after.noPrice ?? null, after.feeNanoUsd ?? null, session, String(row["key"]));
     if (after.costNanoUsd === undefined) return [];
     return [{ segment: Number(row["segment"]), before: { call, ...before }, after: { call, ...after } }];
   });
@@ -96,6 +104,7 @@ const IS_UNPRICED = "(cost_nano_usd IS NULL OR no_price IS NOT NULL) AND input I
 
 const storedPrice = (row: Row): Price =>
   defined<Price>({
-    costNanoUsd: row["cost_nano_usd"] === null ? undefined : Number(row["cost_nano_usd"]),
+    costNanoUsd: numberIn(row, "cost_nano_usd"),
+    feeNanoUsd: numberIn(row, "fee_nano_usd"),
     noPrice: row["no_price"] === null ? undefined : (String(row["no_price"]) as NoPrice),
   });

@@ -84,7 +84,7 @@ function* batches(counts: Iterable<Counted>): Generator<readonly Counted[]> {
 
 function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, prices: ReadonlyMap<string, Price>): void {
   for (const call of run.modelCalls) {
-    const { costNanoUsd, noPrice } = prices.get(call.key) ?? {};
+    const { costNanoUsd, noPrice, feeNanoUsd } = prices.get(call.key) ?? {};
     const row = {
       session: sessionNumber,
       key: call.key,
@@ -98,6 +98,7 @@ function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, pric
       cache_write: call.usage?.cacheWrite,
       cost_nano_usd: costNanoUsd,
       no_price: noPrice,
+      fee_nano_usd: feeNanoUsd,
       covered_calls: call.coveredCalls,
       complete: call.complete,
       body: JSON.stringify(call),
@@ -125,5 +126,6 @@ function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, pric
 
 const NEW_READING = `ON CONFLICT (session, key) DO UPDATE SET model = excluded.model, input = excluded.input,
   output = excluded.output, cache_read = excluded.cache_read, cache_write = excluded.cache_write,
-  cost_nano_usd = excluded.cost_nano_usd, no_price = excluded.no_price, covered_calls = excluded.covered_calls,
+  cost_nano_usd = excluded.cost_nano_usd, no_price = excluded.no_price,
+  fee_nano_usd = excluded.fee_nano_usd, covered_calls = excluded.covered_calls,
   complete = excluded.complete, body = excluded.body`;

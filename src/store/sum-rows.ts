@@ -38,6 +38,10 @@ const USAGE_FIELDS = {
   durationMs: "duration_ms",
   noPrice: "no_price",
   unpricedCalls: "unpriced_calls",
+  webSearches: "web_searches",
+  unpricedSearches: "unpriced_searches",
+  feeNanoUsd: "fee_nano_usd",
+  nanoCredits: "nano_credits",
 } as const satisfies Readonly<Record<Exclude<keyof PackedUsage, "tokens">, string>>;
 
 const FIELDS = Object.keys(USAGE_FIELDS) as readonly (keyof typeof USAGE_FIELDS)[];

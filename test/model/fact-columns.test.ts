@@ -26,6 +26,8 @@ const CALL: TranscriptEntry = {
   complete: false,
   purpose: "memory",
   tier: "priority",
+  webSearches: 2,
+  nanoCredits: 1_250_000_000,
 };
 const END: TranscriptEntry = { kind: "turn_end", key: "turn_end:u2", ...PLACE };
 

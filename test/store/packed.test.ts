@@ -214,7 +214,8 @@ const packed = (
     {
       ...{ timeMs: 0, model: "m", subagent: 0, calls: entries.length, aggregateRecords: 0, withoutUsage: 0 },
       ...{ unpriced: 0, incomplete: 0, tokens: TOKEN_KINDS.map((_, i) => (i < 2 ? 1 : null)), costNanoUsd: null },
-      ...{ durationMs: 0, noPrice: null, unpricedCalls: null },
+      ...{ durationMs: 0, noPrice: null, unpricedCalls: null, webSearches: null, unpricedSearches: null },
+      ...{ feeNanoUsd: null, nanoCredits: null },
     },
   ],
   tools: [[0, "Bash", null, null, 0, 1, 0, 0, 0, 5]],

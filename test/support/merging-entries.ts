@@ -53,6 +53,8 @@ export const ENTRIES: Readonly<Record<string, fc.Arbitrary<TranscriptEntry>>> = 
     finishReason: maybe(fc.constantFrom("end_turn", "tool_use")),
     purpose: maybe(fc.constantFrom("compaction", "memory")),
     tier: maybe(fc.constantFrom("priority", "unknown")),
+    webSearches: maybe(fc.nat(9)),
+    nanoCredits: maybe(fc.nat(9)),
   }).map(withModel),
   "model_call with parts of one usage": record({
     kind: fc.constant("model_call" as const),

@@ -8,7 +8,16 @@ import { sumKnown, withParts } from "#kit/numbers.ts";
 import { defined } from "#kit/objects.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
-import { asCode, asCount, asObject, asString, asTimeMs, type Fields, objectsIn } from "../shared/payload/json.ts";
+import {
+  asCode,
+  asCount,
+  asNanoUnits,
+  asObject,
+  asString,
+  asTimeMs,
+  type Fields,
+  objectsIn,
+} from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { messageKey, outcomeIn } from "./adapter.ts";
 import { EDITORS } from "./own-names.ts";
@@ -136,6 +145,7 @@ class Walk {
         model,
         endMs,
         usage: counts,
+        nanoCredits: asNanoUnits(billed?.["credits"] ?? usage?.["credits"]),
         complete: true,
         finishReason: stop,
         asksForTools: stop === "tool_use" ? true : undefined,

@@ -10,7 +10,16 @@ import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { answerPiece, contentOf } from "../shared/payload/content.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { asCount, asObject, asString, asTimeMs, type Fields, objectsIn, parsedJson } from "../shared/payload/json.ts";
+import {
+  asCount,
+  asNanoUnits,
+  asObject,
+  asString,
+  asTimeMs,
+  type Fields,
+  objectsIn,
+  parsedJson,
+} from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { exitCodeIn } from "./adapter.ts";
 import { EDITORS } from "./own-names.ts";
@@ -162,11 +171,17 @@ class Walk {
         return part === undefined ? [] : [part];
       }),
     );
-    const billed = nodes.map((node) => asObject(node["billing_metadata"])?.["effective_model_name"]).find(asString);
+    const bills = nodes.map((node) => asObject(node["billing_metadata"]));
+    const nanoCredits = sumKnown(bills.map((bill) => asNanoUnits(bill?.["credits_consumed"])));
+    const billed = bills.map((bill) => bill?.["effective_model_name"]).find(asString);
     const model = asString(billed) ?? asString(exchange["model_id"]) ?? this.#model;
     const provider = nodes.map((node) => asObject(node["metadata"])?.["provider"]).find(asString);
     // A request that failed before its answer began was not billed
-    if (nodes.length > 0) this.#call(id, this.#timeMs, usage, isComplete, model, provider, place, hasCalls(nodes));
+    if (nodes.length > 0)
+      this.#call(id, this.#timeMs, usage, isComplete, model, provider, place, {
+        nanoCredits,
+        ...(hasCalls(nodes) && { asksForTools: true }),
+      });
     const text = asString(exchange["response_text"]);
     if (text !== undefined) this.content.push(...answerPiece(`call:${id}`, text));
     if (isComplete || place.agentId !== undefined) return;
@@ -188,7 +203,7 @@ class Walk {
     model: string | undefined,
     provider: unknown,
     place: Place,
-    asksForTools = false,
+    more: { readonly nanoCredits?: number | undefined; readonly asksForTools?: true } = {},
   ): void {
     const key = `call:${id}`;
     this.entries.push(
@@ -205,7 +220,7 @@ class Walk {
         endMs,
         usage,
         complete,
-        asksForTools: asksForTools ? true : undefined,
+        ...more,
       }),
     );
   }

@@ -74,6 +74,7 @@ export function costLine(context: LineContext): void {
         cacheWrite,
       }),
       ...(typeof costUsd === "number" && costUsd >= 0 && { costUsd }),
+      ...defined({ webSearches: asCount(u["webSearchRequests"]) || undefined }),
     };
   }
   context.sink.other({ kind: "reported_usage", ...factBase(context, "reported_usage"), byModel });

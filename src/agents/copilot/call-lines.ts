@@ -27,6 +27,7 @@ export function usageRecord(context: LineContext): LineResult {
     complete: true,
     finishReason,
     // Some servers finish with "stop" although the answer contains tool calls
+    nanoCredits: asCount(asObject(usage["copilotUsage"])?.["totalNanoAiu"]),
     asksForTools: (toolCount === undefined ? finishReason === "tool_calls" : toolCount > 0) ? true : undefined,
   });
   return { entries: [entry], state: { ...context.state, hasRecords: true } };

@@ -31,7 +31,11 @@ export const isUsagePart = ({ path }: TranscriptFile): boolean => path.endsWith(
 
 /** The requests since the last reading, one row each. */
 export async function readUsage(file: TranscriptFile, from: Offset): Promise<TranscriptBatch> {
-  const rows = (await query(file, (db) => db.all(ROWS, sessionIn(file), from.bytes))) ?? [];
+  const rows =
+    (await query(file, (db) => {
+      const select = rowsWith(columnsOf(db, TABLE).has(CREDITS) ? CREDITS : "NULL");
+      return db.all(select, sessionIn(file), from.bytes);
+    })) ?? [];
   const last = rows.at(-1)?.["id"];
   return {
     entries: rows.map(callOf),
@@ -44,14 +48,18 @@ export async function readUsage(file: TranscriptFile, from: Offset): Promise<Tra
 
 const DATABASE = "session-store.db";
 const TABLE = "assistant_usage_events";
+/** What GitHub charged, which it does not report for models of others. Perhaps not in all versions. */
+const CREDITS = "total_nano_aiu";
 const FIRST_WITH_DATABASE = "1.0.69";
 const FIRST_WITH_RECORDS = "1.0.93";
 /** The first line begins with the version; its session is the file's. */
 const HEAD_BYTES = 4_096;
 
 const COUNT = `SELECT count(*) AS rows FROM ${TABLE} WHERE session_id = ?`;
-const ROWS = `SELECT id, session_id, agent_id, parent_tool_call_id, model, input_tokens, output_tokens, cache_read_tokens,
-    cache_write_tokens, reasoning_tokens, duration_ms, finish_reason, created_at
+const rowsWith = (
+  nanoAiu: string,
+): string => `SELECT id, session_id, agent_id, parent_tool_call_id, model, input_tokens, output_tokens, cache_read_tokens,
+    cache_write_tokens, reasoning_tokens, duration_ms, finish_reason, created_at, ${nanoAiu} AS nano_aiu
   FROM ${TABLE} WHERE session_id = ? AND id > ? ORDER BY id LIMIT 100000`;
 
 function stateFolderOf(path: string): string {
@@ -99,6 +107,7 @@ function callOf(row: Row): EntryOf<"model_call"> {
       reasoning: asCount(row["reasoning_tokens"]),
     }),
     complete: true,
+    nanoCredits: asCount(row["nano_aiu"]),
     finishReason,
     asksForTools: finishReason === "tool_calls" ? true : undefined,
   });

@@ -6,7 +6,16 @@ import type { TranscriptFile, TranscriptQuery, TranscriptReader } from "#core/mo
 import { minOf, sumKnown } from "#kit/numbers.ts";
 import { defined } from "#kit/objects.ts";
 import { readSmall } from "#kit/open.ts";
-import { asArray, asCount, asObject, asString, asTimeMs, type Fields, parsedObject } from "../shared/payload/json.ts";
+import {
+  asArray,
+  asCount,
+  asNanoUnits,
+  asObject,
+  asString,
+  asTimeMs,
+  type Fields,
+  parsedObject,
+} from "../shared/payload/json.ts";
 import { distinctParts, existingFiles, UUID } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
 import {
@@ -257,6 +266,7 @@ function usageOf(session: SessionFile, agentId?: string): readonly TranscriptEnt
         startMs: endMs - durationMs(turn["turn_duration"]),
         endMs,
         usage,
+        nanoCredits: creditsOf(turn),
         complete: true,
         covers: "turn",
       }),
@@ -264,8 +274,10 @@ function usageOf(session: SessionFile, agentId?: string): readonly TranscriptEnt
   });
 }
 
-const isBilled = (turn: Fields): boolean =>
-  asArray(turn["metering_usage"]).some((use) => Number(asObject(use)?.["value"]) > 0);
+const isBilled = (turn: Fields): boolean => (creditsOf(turn) ?? 0) > 0;
+
+const creditsOf = (turn: Fields): number | undefined =>
+  sumKnown(asArray(turn["metering_usage"]).map((use) => asNanoUnits(asObject(use)?.["value"])));
 
 function countsOf(turn: Fields): TokenUsage | undefined {
   const reportedInput = asCount(turn["input_token_count"]);

@@ -55,6 +55,8 @@ export class PackedSums {
       readonly complete: boolean;
       readonly startMs: number;
       readonly endMs: number;
+      readonly webSearches?: number | undefined;
+      readonly nanoCredits?: number | undefined;
     },
     tokens: ArrayLike<number>,
     at: number,
@@ -65,7 +67,7 @@ export class PackedSums {
     const place = this.#usage.place(`${timeMs} ${subagent} ${model ?? "\0"}`, () => ({
       ...{ timeMs, model: model ?? null, subagent, calls: 0, aggregateRecords: 0, withoutUsage: 0, unpriced: 0 },
       ...{ incomplete: 0, tokens: TOKEN_KINDS.map(() => null), costNanoUsd: null, durationMs: 0, noPrice: null },
-      unpricedCalls: null,
+      ...{ unpricedCalls: null, webSearches: null, unpricedSearches: null, feeNanoUsd: null, nanoCredits: null },
     }));
     const row = this.#usage.at(place);
     if (call.calls === undefined) row.aggregateRecords++;
@@ -73,6 +75,11 @@ export class PackedSums {
     row.unpriced += calls;
     if (!call.complete) row.incomplete += calls;
     row.durationMs += Math.max(0, endMs - call.startMs);
+    if (call.webSearches !== undefined) {
+      row.webSearches = (row.webSearches ?? 0) + call.webSearches;
+      row.unpricedSearches = (row.unpricedSearches ?? 0) + call.webSearches;
+    }
+    if (call.nanoCredits !== undefined) row.nanoCredits = (row.nanoCredits ?? 0) + call.nanoCredits;
     if (Number.isNaN(tokens[at + INPUT]) || Number.isNaN(tokens[at + OUTPUT])) row.withoutUsage += calls;
     for (let kind = 0; kind < TOKEN_KINDS.length; kind++) addTokens(row, kind, tokens[at + kind]);
     return place;
@@ -150,13 +157,15 @@ export function sumsOf(
     const segment = ordinals.indexOf(run.segment);
     for (const call of run.modelCalls) {
       putTokens(tokens, call);
-      const { model, provider = null, agentId, covers, complete, startMs, endMs, webSearches = 0, hasOtherFees } = call;
+      const { model, provider = null, agentId, covers, complete, startMs, endMs, webSearches, hasOtherFees } = call;
       const summed = { model, isSubagents: agentId !== undefined, calls: callsIn(call), complete };
-      const place = sums.addCall({ ...summed, startMs, endMs }, tokens, 0);
+      const charged = { webSearches, nanoCredits: call.nanoCredits };
+      const place = sums.addCall({ ...summed, startMs, endMs, ...charged }, tokens, 0);
       if (!isWholeUsage(call.usage)) continue;
       const flags = (covers === undefined ? 0 : IS_SUM) + (hasOtherFees === true ? HAS_FEES : 0);
       const seller = { provider, tier: call.tier ?? null };
-      priced.add({ place, segment, ...seller, endMs, webSearches, flags, calls: summed.calls ?? 1 }, tokens, 0);
+      const amounts = { endMs, webSearches: webSearches ?? 0, flags, calls: summed.calls ?? 1 };
+      priced.add({ place, segment, ...seller, ...amounts }, tokens, 0);
     }
     for (const tool of run.toolCalls) sums.addTool(tool);
   }

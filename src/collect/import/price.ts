@@ -141,7 +141,8 @@ function keepPrices(before: PackedUsage, ofRow: readonly number[], { calls }: Un
   let costNanoUsd = withoutPrice.reduce((rest, partial, i) => (i % 2 === 0 ? rest : rest - partial), cost);
   for (const call of ofRow) {
     if (ends.has(numberAt(calls, call, 8))) continue;
-    prices[call] = { costNanoUsd };
+    const { feeNanoUsd } = prices[call] ?? {};
+    prices[call] = { costNanoUsd, ...(feeNanoUsd !== undefined && { feeNanoUsd }) };
     costNanoUsd = 0;
   }
 }
@@ -155,7 +156,11 @@ function addPrices(
   const reasons = new Map<NoPrice, number>();
   const withoutPrice: number[] = [];
   for (const call of ofRow) {
-    const { costNanoUsd, noPrice } = prices[call] as Price;
+    const { costNanoUsd, noPrice, feeNanoUsd } = prices[call] as Price;
+    if (feeNanoUsd !== undefined) {
+      row.feeNanoUsd = (row.feeNanoUsd ?? 0) + feeNanoUsd;
+      if (row.unpricedSearches !== null) row.unpricedSearches -= numberAt(calls, call, 9);
+    }
     if (costNanoUsd !== undefined) row.costNanoUsd = (row.costNanoUsd ?? 0) + costNanoUsd;
     if (noPrice === undefined) row.unpriced -= numberAt(calls, call, 11);
     else {

@@ -32,7 +32,7 @@ export function mergeRow(table: FactTable, into: number, from: number, texts: re
 /** Columns that are not joined by the general rule, see `JOINED`. */
 const SPECIAL_COLUMNS: ReadonlySet<string> = new Set([
   ...["key", "globalKey", "timeMs", "promptKey", "startMs", "endMs", "complete", "model", "tier", "webSearches"],
-  "coveredCalls",
+  ...["coveredCalls", "nanoCredits"],
   ...TOKEN_KINDS,
 ]);
 
@@ -71,7 +71,7 @@ function mergeCall(data: Float64Array, into: number, from: number, texts: readon
   const end = data[from + CALL.endMs] ?? 0;
   if (end > (data[into + CALL.endMs] ?? 0)) data[into + CALL.endMs] = end;
   if (data[from + CALL.complete] === 1) data[into + CALL.complete] = 1;
-  for (const place of [CALL.webSearches, CALL.coveredCalls]) {
+  for (const place of [CALL.webSearches, CALL.coveredCalls, CALL.nanoCredits]) {
     const most = data[from + place] ?? Number.NaN;
     if (!(most <= (data[into + place] ?? Number.NaN)) && !Number.isNaN(most)) data[into + place] = most;
   }

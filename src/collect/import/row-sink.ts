@@ -99,6 +99,7 @@ export class RowSink implements FactSink {
     data[at + CALL.tier] = this.#name(fact.tier);
     data[at + CALL.webSearches] = numberOf(fact.webSearches, "webSearches");
     data[at + CALL.hasOtherFees] = fact.hasOtherFees ? 1 : Number.NaN;
+    data[at + CALL.nanoCredits] = numberOf(fact.nanoCredits, "nanoCredits");
     data[at + CALL.purpose] = this.#name(fact.purpose);
     data[at + CALL.cacheMiss] =
       fact.cacheMiss === undefined ? Number.NaN : this.#texts.numberOf(JSON.stringify(fact.cacheMiss));

@@ -91,15 +91,17 @@ function addCalls({ texts, tables }: FactTables, sums: PackedSums): PricedCalls 
       complete: data[at + CALL.complete] === 1,
       startMs: Math.min(Number.isNaN(began) ? (data[at + CALL.timeMs] ?? 0) : began, endMs),
       endMs,
+      webSearches: orUndefined(data[at + CALL.webSearches]),
+      nanoCredits: orUndefined(data[at + CALL.nanoCredits]),
     };
     const place = sums.addCall(call, data, at + CALL.input);
     const isWhole = !Number.isNaN(data[at + CALL.input]) && !Number.isNaN(data[at + CALL.output]);
     if (!isWhole) continue;
     const tier = textAt(at + CALL.tier) ?? null;
-    const webSearches = orZero(data[at + CALL.webSearches]);
     const flags = data[at + CALL.hasOtherFees] === 1 ? HAS_FEES : 0;
     const provider = textAt(at + CALL.provider) ?? null;
-    priced.add({ place, segment: 0, provider, tier, endMs, webSearches, flags, calls: 1 }, data, at + CALL.input);
+    const amounts = { endMs, webSearches: call.webSearches ?? 0, flags, calls: 1 };
+    priced.add({ place, segment: 0, provider, tier, ...amounts }, data, at + CALL.input);
   }
   return priced;
 }
@@ -122,7 +124,7 @@ function addTools({ texts }: FactTables, tools: readonly RowTool[], sessionEndMs
   }
 }
 
-const orZero = (n = Number.NaN): number => (Number.isNaN(n) ? 0 : n);
+const orUndefined = (n = Number.NaN): number | undefined => (Number.isNaN(n) ? undefined : n);
 
 const textOf = (texts: readonly string[], number: number): string | undefined =>
   Number.isNaN(number) ? undefined : texts[number];

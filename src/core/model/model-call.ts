@@ -37,6 +37,8 @@ export interface ModelCall {
   readonly webSearches?: number;
   /** The provider charged something else besides tokens. */
   readonly hasOtherFees?: true;
+  /** What the agent's vendor charged, in 10⁻⁹ of its own unit. Absent: not reported. */
+  readonly nanoCredits?: number;
   /** Why the provider could not read the beginning of the prompt from its cache. Absent: it said nothing. */
   readonly cacheMiss?: EntryOf<"model_call">["cacheMiss"];
   readonly agentId?: string;
@@ -74,9 +76,16 @@ export interface CallSums extends Readonly<Partial<Record<TokenKind, number | un
   readonly costNanoUsd?: number | undefined;
   /** Calls whose cost is unknown or a lower bound. */
   readonly unpricedCalls: number;
+  /** Searches of the provider, and those of them whose fee is not known; absent when no call reports any. */
+  readonly webSearches?: number | undefined;
+  readonly unpricedSearches?: number | undefined;
+  /** Part of the cost: what was charged besides tokens, as far as its price is known; absent when nothing was. */
+  readonly feeNanoUsd?: number | undefined;
+  /** What the vendor charged, in 10⁻⁹ of its own unit; absent when no call reports it. Sums over several agents mean nothing. */
+  readonly nanoCredits?: number | undefined;
 }
 
 /** What sums need of a call. */
-export interface SummedCall extends Pick<PricedCall, "costNanoUsd" | "noPrice"> {
-  readonly call: Pick<ModelCall, "covers" | "coveredCalls" | "usage" | "complete">;
+export interface SummedCall extends Price {
+  readonly call: Pick<ModelCall, "covers" | "coveredCalls" | "usage" | "complete" | "webSearches" | "nanoCredits">;
 }

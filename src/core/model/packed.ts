@@ -22,6 +22,11 @@ export interface PackedUsage {
   readonly noPrice: string | null;
   /** If some calls have a price and others not: end and partial cost of those without, one after the other, as JSON. */
   readonly unpricedCalls: string | null;
+  /** As in `CallSums`. */
+  readonly webSearches: number | null;
+  readonly unpricedSearches: number | null;
+  readonly feeNanoUsd: number | null;
+  readonly nanoCredits: number | null;
 }
 
 /** Sums over the calls of one tool, or of one skill, in one quarter of an hour. */

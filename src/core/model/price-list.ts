@@ -77,6 +77,8 @@ export interface Price {
   /** 10⁻⁹ USD. */
   readonly costNanoUsd?: number;
   readonly noPrice?: NoPrice;
+  /** The part of the cost that is not for tokens: searches and single requests. Absent: there was none, or its price is not known. */
+  readonly feeNanoUsd?: number;
 }
 
 /** As own prices name them; the first has the number 0. */

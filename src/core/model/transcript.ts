@@ -112,6 +112,8 @@ const ModelCallEntry = z.object({
   webSearches: count.optional(),
   /** The provider charged something else besides tokens. */
   hasOtherFees: z.literal(true).optional(),
+  /** What the agent's vendor charged for this answer, in 10⁻⁹ of its own unit; an explicit zero is a figure. */
+  nanoCredits: count.optional(),
   /** Why the provider could not read the beginning of the prompt from its cache, in its words. */
   cacheMiss: CacheMiss.optional(),
 });
@@ -189,7 +191,10 @@ const SubagentEntry = z.object({
 const ReportedUsageEntry = z.object({
   kind: z.literal("reported_usage"),
   ...at,
-  byModel: z.record(z.string(), TokenUsage.extend({ costUsd: z.number().nonnegative().optional() })),
+  byModel: z.record(
+    z.string(),
+    TokenUsage.extend({ costUsd: z.number().nonnegative().optional(), webSearches: count.optional() }),
+  ),
 });
 
 /** A commit of the session, found in a tool call's result or in the log of HEAD. */

@@ -47,6 +47,7 @@ export const COLUMNS = {
     purpose: "text",
     coveredCalls: "number",
     cacheMiss: "json",
+    nanoCredits: "number",
   },
   tool_use: {
     ...COMMON_COLUMNS,

@@ -18,8 +18,11 @@ export const NO_CALLS: CallSums = {
 const COUNTS = Object.keys(NO_CALLS) as readonly (keyof typeof NO_CALLS &
   ("modelCalls" | "aggregateRecords" | "callsWithoutUsage" | "incompleteCalls" | "unpricedCalls"))[];
 
+/** What is charged besides tokens. */
+export const CHARGES = ["webSearches", "unpricedSearches", "feeNanoUsd", "nanoCredits"] as const;
+
 /** Known if a call reports it. */
-const KNOWN = [...TOKEN_KINDS, "costNanoUsd"] as const;
+const KNOWN = [...TOKEN_KINDS, "costNanoUsd", ...CHARGES] as const;
 
 /** The names of all members. */
 export const CALL_SUM_NAMES = [...COUNTS, ...KNOWN] as const satisfies readonly (keyof CallSums)[];
@@ -42,7 +45,7 @@ export function addSums(a: CallSums, b: CallSums): CallSums {
 export const emptySums = (): Writable<CallSums> => ({ ...NOTHING_KNOWN });
 
 /** Adds a call to sums. */
-export function addCall(sums: Writable<CallSums>, { call, costNanoUsd, noPrice }: SummedCall): void {
+export function addCall(sums: Writable<CallSums>, { call, costNanoUsd, noPrice, feeNanoUsd }: SummedCall): void {
   const known = callsIn(call);
   const calls = known ?? 1;
   if (known === undefined) sums.aggregateRecords++;
@@ -52,6 +55,10 @@ export function addCall(sums: Writable<CallSums>, { call, costNanoUsd, noPrice }
   if (costNanoUsd === undefined || noPrice !== undefined) sums.unpricedCalls += calls;
   if (call.usage !== undefined) addKnown(sums, call.usage, TOKEN_KINDS);
   if (costNanoUsd !== undefined) sums.costNanoUsd = (sums.costNanoUsd ?? 0) + costNanoUsd;
+  const { webSearches, nanoCredits } = call;
+  if (webSearches === undefined && nanoCredits === undefined && feeNanoUsd === undefined) return;
+  const unpricedSearches = webSearches === undefined || feeNanoUsd === undefined ? webSearches : 0;
+  addKnown(sums, { webSearches, unpricedSearches, feeNanoUsd, nanoCredits }, CHARGES);
 }
 
 /** Adds sums to others. */

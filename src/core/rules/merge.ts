@@ -26,13 +26,14 @@ export function mergeEntries(a: TranscriptEntry, b: TranscriptEntry): Transcript
  * written. Keys, turn and time of the answer stay.
  */
 export function withFuller(answer: ModelCall, copy: ModelCall): ModelCall {
-  const { usage, model, complete, finishReason, coveredCalls, tier, webSearches, hasOtherFees, cacheMiss } = copy;
+  const { usage, model, complete, finishReason, coveredCalls, tier, cacheMiss } = copy;
+  const { webSearches, hasOtherFees, nanoCredits } = copy;
   const isFuller = compareUsage(usage, answer.usage) > 0;
   const isSum = answer.covers !== undefined;
   const knowsMore = !isSum && canonical(joinUsage(answer.usage, usage)) !== canonical(answer.usage);
   if (!isFuller && !knowsMore && (answer.complete || !complete)) return answer;
   const { usage: _, model: __, finishReason: ___, tier: ____, ...place } = answer;
-  const fees = { tier, webSearches, hasOtherFees };
+  const fees = { tier, webSearches, hasOtherFees, nanoCredits };
   const figures = defined<Partial<ModelCall>>({ usage, coveredCalls, model, finishReason, cacheMiss, ...fees });
   return mergeEntries(answer, { ...place, complete, ...figures }) as ModelCall;
 }
@@ -112,7 +113,10 @@ function joinFields(a: TranscriptEntry, b: TranscriptEntry): Record<string, unkn
 }
 
 /** Members of a model call that are joined by `answer`. */
-const OF_FULLER: ReadonlySet<string> = new Set(["usage", "coveredCalls", "model", "webSearches"]);
+const OF_FULLER: ReadonlySet<string> = new Set(["usage", "coveredCalls", "model", "webSearches", "nanoCredits"]);
+
+/** Members of which the larger value counts. */
+const GROWING = ["webSearches", "coveredCalls", "nanoCredits"] as const;
 
 /**
  * Agents write one record per content block; the output count only grows, and one of the records has the finish reason. The model
@@ -128,8 +132,6 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
   const usage = isSum ? (fuller.usage ?? other.usage) : joinUsage(fuller.usage, other.usage);
   const areEqual = order === 0 && fuller.model === other.model;
   const tier = areEqual && isLess(other.tier ?? LAST, fuller.tier ?? LAST) ? other.tier : fuller.tier;
-  const searches = [a.webSearches, b.webSearches].filter((n) => n !== undefined);
-  const covered = [a.coveredCalls, b.coveredCalls].filter((n) => n !== undefined);
   return {
     endMs: Math.max(a.endMs, b.endMs),
     complete: a.complete || b.complete,
@@ -137,8 +139,12 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
     ...(usage && { usage }),
     ...(model !== undefined && { model }),
     ...(tier !== undefined && { tier }),
-    ...(searches.length > 0 && { webSearches: Math.max(...searches) }),
-    ...(covered.length > 0 && { coveredCalls: Math.max(...covered) }),
+    ...Object.fromEntries(
+      GROWING.flatMap((name) => {
+        const known = [a[name], b[name]].filter((n) => n !== undefined);
+        return known.length > 0 ? [[name, Math.max(...known)] as const] : [];
+      }),
+    ),
   };
 }
 

@@ -66,7 +66,9 @@ function priceAt(rates: Rates, usage: PricedUsage): Price {
   // Input that was perhaps written to the cache costs at least as much as other input
   const isPart = cacheWrite === undefined && cacheRead !== undefined && rates.cacheWrite !== undefined;
   if (isPart && (rates.cacheWrite ?? 0) < (rates.input ?? 0)) return { noPrice: "part" };
-  let nano = (rates.request ?? 0) * 1e6;
+  // In USD per thousand
+  const fee = (rates.request ?? 0) * 1e6 + webSearches * (rates.webSearch ?? 0) * 1e6;
+  let nano = fee;
   for (const [amount, rate] of [
     [uncached, rates.input],
     [output, rates.output],
@@ -79,11 +81,13 @@ function priceAt(rates: Rates, usage: PricedUsage): Price {
     // The rate is in USD per million tokens, the result in 10⁻⁹ USD
     nano += amount * rate * 1_000;
   }
-  // In USD per thousand
-  if (rates.webSearch !== undefined) nano += webSearches * rates.webSearch * 1e6;
-  const hasFees = hasOtherFees === true || (webSearches > 0 && rates.webSearch === undefined);
-  const noPrice = isPart ? "part" : hasFees ? "fees" : undefined;
-  return { costNanoUsd: Math.round(nano), ...(noPrice !== undefined && { noPrice }) };
+  const isFeeUnknown = webSearches > 0 && rates.webSearch === undefined;
+  const noPrice = isPart ? "part" : hasOtherFees === true || isFeeUnknown ? "fees" : undefined;
+  return {
+    costNanoUsd: Math.round(nano),
+    ...(noPrice !== undefined && { noPrice }),
+    ...((webSearches > 0 || fee > 0) && !isFeeUnknown && { feeNanoUsd: Math.round(fee) }),
+  };
 }
 
 function isInWindow({ days, fromMinute = 0, toMinute = DAY, timeZone }: TimeWindow, timeMs: number): boolean {

@@ -150,6 +150,7 @@ function toModelCall(entry: EntryOf<"model_call">): ModelCall {
     tier: entry.tier,
     webSearches: entry.webSearches,
     hasOtherFees: entry.hasOtherFees,
+    nanoCredits: entry.nanoCredits,
     cacheMiss: entry.cacheMiss,
     agentId: entry.agentId,
   });

@@ -9,6 +9,7 @@ import type { StoredModelCall } from "#store/queries.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { settledSpans } from "#store/spans.ts";
 import { knownAmounts, tokensByName } from "./call-totals.ts";
+import { chargesJson } from "./charges.ts";
 import { activeMs, isOpen, type SessionSummary, toolCallCount } from "./session-summary.ts";
 import { hiddenCalls, type SessionView } from "./session-view.ts";
 import type { SpanLines } from "./story.ts";
@@ -43,6 +44,7 @@ export function sumsJson(sums: CallSums, { usageUnknown }: Pick<SessionSummary["
     model_calls: known.modelCalls,
     ...tokensByName(known),
     cost_usd: usd(known.costNanoUsd),
+    ...chargesJson(sums, sums.nanoCredits),
     calls_without_usage: sums.callsWithoutUsage,
     incomplete_calls: sums.incompleteCalls,
     unpriced_calls: sums.unpricedCalls,
@@ -142,7 +144,7 @@ const documentOf = (view: SessionView, lines?: SpanLines) => ({
   open_spans: view.isPacked ? [] : view.openSpans.map(({ record }) => record),
 });
 
-const callJson = ({ call, segment, costNanoUsd, open }: SessionView["calls"][number]) => ({
+const callJson = ({ call, segment, costNanoUsd, feeNanoUsd, open }: SessionView["calls"][number]) => ({
   response_id: call.responseId ?? null,
   model: call.model ?? null,
   segment,
@@ -150,10 +152,13 @@ const callJson = ({ call, segment, costNanoUsd, open }: SessionView["calls"][num
   agent_id: call.agentId ?? null,
   purpose: call.purpose ?? null,
   ...tokensByName(call.usage),
+  web_searches: call.webSearches ?? null,
   complete: call.complete,
   open,
   finish_reason: call.finishReason ?? null,
   cost_usd: usd(costNanoUsd),
+  fees_usd: usd(feeNanoUsd),
+  credits: call.nanoCredits === undefined ? null : call.nanoCredits / 1e9,
   start: isoTime(call.startMs),
   end: isoTime(call.endMs),
 });

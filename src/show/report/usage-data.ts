@@ -3,6 +3,7 @@ import { costSource } from "#core/telemetry/cost.ts";
 import { isoTime, usd } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
 import { knownAmounts, lowerBounds, tokensByName } from "./call-totals.ts";
+import { chargesJson } from "./charges.ts";
 import { configuredKind } from "./configured.ts";
 import type { UnpricedModel } from "./prices.ts";
 import { CHANGE_DIMENSIONS, type UsageQuery } from "./query.ts";
@@ -69,8 +70,14 @@ export const rowJson = (row: UsageRow) => ({
 /** The members of a row that are about model calls. */
 export function callsJson(
   calls: NonNullable<UsageRow["calls"]>,
-  { sessionsWithoutUsage, agentsWithoutUsage }: Pick<UsageRow, "sessionsWithoutUsage" | "agentsWithoutUsage">,
+  {
+    sessionsWithoutUsage,
+    agentsWithoutUsage,
+    credits = new Map(),
+  }: Pick<UsageRow, "sessionsWithoutUsage" | "agentsWithoutUsage" | "credits">,
 ) {
+  // Those of several agents are different units
+  const [nanoCredits] = credits.size === 1 ? credits.values() : [];
   const known = knownAmounts(calls, sessionsWithoutUsage > 0);
   return {
     model_calls: known.modelCalls,
@@ -78,6 +85,7 @@ export function callsJson(
     ...tokensByName(known),
     cache_hit_ratio: calls.cacheReportedInput ? (calls.cacheReportedRead ?? 0) / calls.cacheReportedInput : null,
     cost_usd: usd(known.costNanoUsd),
+    ...chargesJson(calls, nanoCredits),
     unpriced_calls: calls.unpricedCalls,
     calls_without_usage: calls.callsWithoutUsage,
     incomplete_calls: calls.incompleteCalls,
@@ -165,7 +173,8 @@ const COLUMNS: readonly (readonly [part: Part, ...names: (keyof Figures)[]])[] =
   ["turns", "turns", "prompts", "failed_turns", "interrupted_turns"],
   ["calls", "model_calls", "aggregate_records"],
   ["tokens", ...Object.values(TOKEN_NAMES)],
-  ["calls", "cost_usd", "unpriced_calls", "calls_without_usage", "incomplete_calls", "model_ms"],
+  ["calls", "cost_usd", "fees_usd", "web_searches", "web_searches_without_fee", "credits"],
+  ["calls", "unpriced_calls", "calls_without_usage", "incomplete_calls", "model_ms"],
   ["tools", "tool_calls", "tool_errors", "tool_denied", "tool_unfinished", "tool_open", "tool_ms"],
   ["after", "calls_after", "cost_after_usd", "cost_after_is_lower_bound"],
   ["runs", "runs", "failed_runs", "runs_without_outcome", "run_ms"],

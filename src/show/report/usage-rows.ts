@@ -113,6 +113,8 @@ export interface UsageRow {
   readonly sessions: number;
   /** By the time they ended. Tokens and cost are absent where they were not reported. */
   readonly calls?: CallFigures;
+  /** Of the calls: what vendors charged, in 10⁻⁹ of each agent's own unit, by agent. Absent: no call reports any. */
+  readonly credits?: ReadonlyMap<string, number>;
   /** Turns with a prompt, by the time they started. */
   readonly turns?: TurnFigures;
   /** By the time they started. */
@@ -171,6 +173,7 @@ class Row {
   #unreported: Map<number, string> | undefined;
   #reported: Set<number> | undefined;
   readonly #calls: { -readonly [K in keyof CallFigures]: CallFigures[K] } = { ...NOTHING };
+  #credits: Map<string, number> | undefined;
   readonly #tools = { ...NO_TOOLS };
   #certainty: Certainty | undefined;
   readonly #turns = { ...NO_TURNS };
@@ -193,8 +196,14 @@ class Row {
       this.#reported ??= new Set();
       this.#reported.add(root);
     }
-    if (fact.kind === "calls") addTo(this.#calls, fact.figures, CALL_FIGURES);
-    else if (fact.kind === "tools") addTo(this.#tools, fact.figures, TOOL_FIGURES);
+    if (fact.kind === "calls") {
+      addTo(this.#calls, fact.figures, CALL_FIGURES);
+      const { nanoCredits } = fact.figures;
+      if (nanoCredits !== undefined) {
+        this.#credits ??= new Map();
+        this.#credits.set(agent, (this.#credits.get(agent) ?? 0) + nanoCredits);
+      }
+    } else if (fact.kind === "tools") addTo(this.#tools, fact.figures, TOOL_FIGURES);
     else if (fact.kind === "after") addTo(this.#after, fact.figures, CALL_FIGURES);
     else if (fact.kind === "runs") addTo(this.#runs, fact.figures, RUN_FIGURES);
     else addTo(this.#turns, fact.figures, TURN_FIGURES);
@@ -212,6 +221,7 @@ class Row {
       key: this.#key,
       sessions: this.#sessions.size,
       ...(this.#parts.calls && { calls: this.#calls }),
+      ...(this.#credits !== undefined && { credits: this.#credits }),
       ...(this.#parts.turns && { turns: this.#turns }),
       ...(this.#parts.tools && { tools: this.#tools }),
       ...(this.#parts.after && this.#key.mcp !== null && this.#key.skill !== null && { after: this.#after }),

@@ -70,6 +70,10 @@ export const asCount = (value: unknown): number | undefined =>
     ? Math.round(value)
     : undefined;
 
+/** An amount of a vendor's own unit, in 10⁻⁹ of it. */
+export const asNanoUnits = (value: unknown): number | undefined =>
+  typeof value === "number" ? asCount(value * 1e9) : undefined;
+
 /** A whole number, or a text with one; otherwise `undefined`. */
 export const asExitCode = (value: unknown): number | undefined => {
   const code = typeof value === "string" && /^-?\d{1,10}$/.test(value) ? Number(value) : value;

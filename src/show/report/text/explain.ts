@@ -1,6 +1,7 @@
 import { describePrices } from "#core/telemetry/cost.ts";
 import { localTime, plural } from "#kit/text/figures.ts";
 import { flow, type Piece, printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
+import { chargesOf } from "../charges.ts";
 import type { Explanation, SessionChange, SessionResults } from "../explain.ts";
 import { findingsOf, unknownsOf } from "../findings.ts";
 import { listPriceNote } from "../prices.ts";
@@ -30,7 +31,9 @@ export function* explanationLines(
   if (sentences.length > 0) yield "";
   for (const text of sentences) yield* wrapped({ text: "- ", style: "dim" }, text, terminal);
   for (const tableOf of [timeTable, moneyTable, cacheTable]) yield* afterSpace(tableOf(explanation, terminal));
+  const charges = chargesOf(explanation.money.total);
   const notes = [
+    ...(charges.length === 0 ? [] : [`besides tokens: ${charges.join(", ")}`]),
     ...unknownsOf(explanation),
     ...(explanation.money.total.costNanoUsd === undefined
       ? []

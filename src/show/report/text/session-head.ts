@@ -15,6 +15,7 @@ import {
 } from "#kit/text/figures.ts";
 import { type Piece, printable } from "#kit/text/terminal.ts";
 import { hasUsage } from "../call-totals.ts";
+import { chargesOf, searchesText } from "../charges.ts";
 import { LIST_PRICE } from "../prices.ts";
 import { endOfSegment, type Idle } from "../session-end.ts";
 import { activeMs } from "../session-summary.ts";
@@ -71,6 +72,9 @@ export function totals({ turns, subagents, sums, tools, facts, onSubscription }:
   ];
 }
 
+/** What was charged besides tokens; nothing if no call reports any. */
+export const charges = ({ sums }: SessionView): readonly Part[] => chargesOf(sums).map(plain);
+
 /** The part of the totals that is not the conversation's; nothing if there is none. */
 export function hidden(view: SessionView): readonly Part[] {
   const calls = hiddenCalls(view);
@@ -93,7 +97,7 @@ export function agentReported({ reported, sums }: SessionView): readonly Part[] 
   const sum = (pick: (usage: (typeof all)[number]) => number | undefined): number | undefined =>
     sumKnown(all.map(pick));
   const [input, output] = [sum((usage) => usage.input), sum((usage) => usage.output)];
-  const cost = sum((usage) => usage.costUsd);
+  const [cost, searches] = [sum((usage) => usage.costUsd), sum((usage) => usage.webSearches)];
   const costText = cost === undefined || cost === 0 ? undefined : dollars(cost * 1e9);
   const isSameCost =
     cost === undefined ||
@@ -104,6 +108,7 @@ export function agentReported({ reported, sums }: SessionView): readonly Part[] 
     [{ text: "the agent's own figures, side requests included:", style: "dim" }, { text: ` in ${count(input)}` }],
     plain(`out ${count(output)}`),
     ...(costText === undefined ? [] : [plain(costText)]),
+    ...(searches === undefined ? [] : [plain(searchesText(searches))]),
   ];
 }
 

@@ -12,7 +12,7 @@ import type { ShownRows } from "../waterfall/fold.ts";
 import { rowCalls } from "../waterfall/row-sums.ts";
 import { waterfall } from "../waterfall/waterfall.ts";
 import { childParts, namesBySpan, parentParts } from "./family.ts";
-import { agentReported, hidden, identity, life, segmentTitle, totals } from "./session-head.ts";
+import { agentReported, charges, hidden, identity, life, segmentTitle, totals } from "./session-head.ts";
 
 /** What a session is shown with. */
 interface SessionTexts {
@@ -43,6 +43,7 @@ export function* sessionLines(
   yield* flow(life(view, idle), terminal);
   yield* flow(parentParts(family, { agents }), terminal);
   yield* flow(totals(view), terminal);
+  yield* flow(charges(view), terminal);
   for (const parts of childParts(family, { agents })) yield* flow(parts, terminal);
   for (const note of noPriceNotesOf(view.calls)) yield* wrapped({ text: "" }, note, terminal);
   yield* flow(hidden(view), terminal);

@@ -5,6 +5,7 @@ import { localTime, plural } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
 import type { Database } from "#store/database.ts";
 import { startOfBucket } from "../buckets.ts";
+import { chargeNotes } from "../charges.ts";
 import { listPriceNote, noPriceNotes } from "../prices.ts";
 import type { Question } from "../question.ts";
 import { usage } from "../usage.ts";
@@ -38,6 +39,7 @@ export function notesOf(
     if (subscribed.length > 0) notes.push(listPriceNote(subscribed.map(printable)));
     notes.push(`cost: ${prices}; a call keeps the price with which it was recorded`);
   }
+  if (total !== undefined) notes.push(...chargeNotes(total));
   notes.push(...noPriceNotes(unpriced));
   if (calls?.cacheReportedInput !== undefined) {
     notes.push(

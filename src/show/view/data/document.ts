@@ -155,11 +155,12 @@ function reportedOf({ reported, sums }: SessionOutline) {
   const sum = (pick: (usage: (typeof all)[number]) => number | undefined): number | null =>
     sumKnown(all.map(pick)) ?? null;
   const [input, output] = [sum((usage) => usage.input), sum((usage) => usage.output)];
-  const costUsd = sum((usage) => usage.costUsd);
+  const [costUsd, searches] = [sum((usage) => usage.costUsd), sum((usage) => usage.webSearches)];
   const addsNothing = (reported: number | null, ours: number | undefined): boolean =>
     reported === null || reported === (ours ?? 0);
-  if (addsNothing(input, sums.input) && addsNothing(output, sums.output)) return null;
-  return { input, output, costUsd };
+  const addsSearches = (searches ?? 0) > (sums.webSearches ?? 0);
+  if (addsNothing(input, sums.input) && addsNothing(output, sums.output) && !addsSearches) return null;
+  return { input, output, costUsd, searches };
 }
 
 /** A part of the term that is in the JSON of every match as it is. SQLite lowers only ASCII letters, and JSON escapes some characters. */

@@ -4,6 +4,7 @@ import { usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import { idleSessions, sessionById } from "#store/sessions.ts";
+import { chargeNotes } from "../../report/charges.ts";
 import { FORECAST_METHOD } from "../../report/forecast.ts";
 import { monthOutlooks, NO_BUDGET, outlookJson, outlookParts } from "../../report/month.ts";
 import { noPriceNotes, subscribedAgents, unpricedModels } from "../../report/prices.ts";
@@ -106,6 +107,8 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery) {
     running: runningSessions(db, deps, deps.filterValues(db)),
     /** The sessions with the latest activity. */
     recent: listSessions(db, deps, { errors: false, sort: "recent", descending: true, limit: RECENT }).rows,
+    /** What was charged besides tokens in the period, in sentences. */
+    charges: total[0] === undefined ? [] : chargeNotes(total[0]),
     /** Why calls of the period have no exact price and what to do, in sentences. */
     noPrice: noPriceNotes(unpricedModels(db, models, query)),
     /** Names of the agents with costs that are known to run on a subscription. */

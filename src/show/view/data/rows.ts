@@ -7,6 +7,7 @@ import type { SessionSource } from "#store/sessions/read-session.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { lowerBounds } from "../../report/call-totals.ts";
+import { chargesOf } from "../../report/charges.ts";
 import { subscriptionMark } from "../../report/prices.ts";
 import type { RepositoryNames } from "../../report/repositories.ts";
 import { endOfSession, type Idle } from "../../report/session-end.ts";
@@ -43,7 +44,12 @@ export function toRow(
   const json = summaryJson({ ...summary, ...subscriptionMark(stored, subscriptions?.()) });
   return {
     ...json,
-    totals: { ...json.totals, ...limitsOf(sums, facts.usageUnknown === true) },
+    totals: {
+      ...json.totals,
+      ...limitsOf(sums, facts.usageUnknown === true),
+      /** What was charged besides tokens, for people. */
+      charges: chargesOf(sums),
+    },
     /** The agent's name. */
     agent: cardOf({ agents }, stored.source)?.title ?? stored.source,
     repositoryName: facts.repository === undefined ? null : names.nameOf(facts.repository),

@@ -1,5 +1,6 @@
 import { usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
+import { chargeNotes } from "../../report/charges.ts";
 import { noPriceNotes, unpricedModels } from "../../report/prices.ts";
 import type { TimeUnit } from "../../report/query.ts";
 import { usageByGroupings } from "../../report/usage.ts";
@@ -44,6 +45,8 @@ export function usageOver(db: Database, deps: FiguresDeps, { nowMs, ...query }: 
       return row === undefined ? null : figuresOf(row);
     }),
     total: total === undefined ? null : figuresOf(total),
+    /** What was charged besides tokens, in sentences. */
+    charges: total === undefined ? [] : chargeNotes(total),
     /** Why calls have no exact price and what to do, in sentences. */
     noPrice: noPriceNotes(unpricedModels(db, models, query)),
     groups: bySplit.map((row) => {

@@ -60,8 +60,8 @@ export function Cost({ of }: { of: Pick<Amounts, "cost_usd" | "costIsLowerBound"
   );
 }
 
-/** Why calls have no exact price, and what to do. */
-export const NoPriceNotes = ({ of }: { of: readonly string[] }) => (
+/** What limits the figures above, or belongs to them, in sentences. */
+export const Notes = ({ of }: { of: readonly string[] }) => (
   <>
     {of.map((text) => (
       <p key={text} class="muted">

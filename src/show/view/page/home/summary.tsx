@@ -1,5 +1,5 @@
 import type { HomeDocument, UsageFigures } from "../../wire/documents.ts";
-import { Cost, InOut, NoPriceNotes, Tile } from "../figures/figures.tsx";
+import { Cost, InOut, Notes, Tile } from "../figures/figures.tsx";
 import type { Range } from "../filters/range.ts";
 import { hrefOf, type Params } from "../route.ts";
 import { dollars, exact, plural } from "../text/format.ts";
@@ -73,7 +73,7 @@ export function Summary({ home, period, filters }: Props) {
         </Tile>
       </dl>
       <Limits home={home} />
-      <NoPriceNotes of={home.noPrice} />
+      <Notes of={[...home.charges, ...home.noPrice]} />
       {subscribed.length === 0 ? null : (
         <p class="muted">
           List price, not your bill: {subscribed.join(", ")} {subscribed.length === 1 ? "runs" : "run"} on a

@@ -109,8 +109,9 @@ export function MoreFacts({ document: { row, reported } }: { document: SessionDo
       {reported === null ? null : (
         <p class="muted">
           The agent reported {orUnknown(reported.input)} tokens in and {orUnknown(reported.output)} out
-          {reported.costUsd === null ? "" : `, ${dollars(reported.costUsd)}`}, including side requests that its
-          transcript does not contain.
+          {reported.costUsd === null ? "" : `, ${dollars(reported.costUsd)}`}
+          {reported.searches === null ? "" : `, ${plural(reported.searches, "web search", "web searches")}`}, including
+          side requests that its transcript does not contain.
         </p>
       )}
     </section>
@@ -194,6 +195,7 @@ const costOf = ({ cost_usd, costIsLowerBound }: NonNullable<SessionDocument["fam
 function costNote({ row: { totals, on_subscription }, family: { withChildren } }: SessionDocument): string | null {
   const notes = [
     ...(withChildren === null ? [] : [`${costOf(withChildren)} with child sessions`]),
+    ...totals.charges,
     ...(totals.unpriced > 0 ? [`${plural(totals.unpriced, "call")} without an exact price`] : []),
     ...(on_subscription && totals.cost_usd !== null ? ["list price, not your bill"] : []),
   ];

@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import { SPLITS, type Split } from "../../wire/api.ts";
 import type { UsageDocument } from "../../wire/documents.ts";
 import { useApi } from "../data/api.ts";
-import { NoPriceNotes } from "../figures/figures.tsx";
+import { Notes } from "../figures/figures.tsx";
 import { Downloads } from "../figures/table.tsx";
 import { FigureFilters } from "../filters/filters.tsx";
 import { boundsOfParams, daysOfBucket, filtersOf, rangeNamed, titleOf, unitsOf } from "../filters/range.ts";
@@ -65,7 +65,7 @@ export function Usage({ params }: { params: ViewParams }) {
       ) : (
         <>
           <Totals total={total} filters={filters} />
-          <NoPriceNotes of={usage.noPrice} />
+          <Notes of={[...usage.charges, ...usage.noPrice]} />
           <Charts usage={usage} withCacheReads={withCacheReads} filters={filters} />
           <GroupTable split={usage.split} groups={usage.groups} withCacheReads={withCacheReads} filters={filters} />
           <TimeTable document={usage} withCacheReads={withCacheReads} filters={filters} />
