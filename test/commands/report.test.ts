@@ -39,7 +39,7 @@ test("if hooks that report tokens reported none, tokens are unknown, and the age
   const text = await reportOf(of.places, ["session"], {}, { now });
   expect(text).toMatch(/^cursor\/\S+0003( +\?){3} +1 +1 +0% {2}2026-09-14$/m);
   expect(text).toMatch(/^total +≥\$0\.02 +█* *≥43\.9k /m);
-  expect(text).toMatch(/^tokens unknown: 1 session of cursor reported none$/m);
+  expect(text).toMatch(/^tokens unknown: 1 session of cursor reported none: /m);
   other.remove();
   of.remove();
 });
@@ -192,7 +192,7 @@ test("if one turn of several reported no tokens, the sum is shown as a lower bou
   const now = () => Date.parse("2026-09-15");
   const text = await reportOf(of.places, ["agent"], {}, { now });
   expect(text).toMatch(/^cursor +≥\$0\.02 +█* *≥43\.9k +65% +≥1,076 /m);
-  expect(text).toMatch(/^tokens and cost are a lower bound: 1 call or turn reported none, or not all$/m);
+  expect(text).toMatch(/^tokens and cost are a lower bound: 1 call or turn reported none, or not all: /m);
   expect(text).not.toContain("price unknown");
   const { context, out } = contextAt(of.places, { now });
   expect(await sessions({ limit: 20, json: false }, context)).toBe(0);
@@ -249,7 +249,7 @@ describe("recorded sessions", () => {
     expect(text).toMatch(/^cost: list prices of genai-prices\/\d+\.\d+\.\d+/m);
     expect(text).toMatch(/^price unknown: \d+ calls, .*acme-coder-1 \(5\)/m);
     expect(text).toMatch(/^cached: share of input tokens read from a cache/m);
-    expect(text).toMatch(/^tokens unknown: 1 session of claude-code reported none$/m);
+    expect(text).toMatch(/^tokens unknown: 1 session of claude-code reported none: /m);
     expect(text).not.toMatch(CONTROL);
   });
 

@@ -44,7 +44,7 @@ test.each(["claude-code", "amp", "opencode", "openhands"])(
     const kind = planted.found.replaceAll(".", "\\.");
     expect(out).toMatch(/^(?:total|\d{4}-\d\d-\d\d \w+) +.*≥\d/m);
     expect(out).not.toContain("cut short");
-    expect(out).toMatch(/^tokens and cost are a lower bound: 1 call or turn reported none, or not all$/m);
+    expect(out).toMatch(/^tokens and cost are a lower bound: 1 call or turn reported none, or not all: /m);
     const line = new RegExp(
       `${source}.* writes token usage that this version cannot read, in 1 kind of record \\(${kind}\\): totals with it are lower bounds`,
     );

@@ -294,6 +294,7 @@ describe("synthetic sessions", () => {
       openCompactions: [],
       openSpans: [],
       isPacked: false,
+      unseen: [],
     };
   }
 

@@ -178,7 +178,10 @@ describe("a price", () => {
 
   test("of searches is added, once; without one the cost is a lower bound", () => {
     const usage = { input: 1_000, output: 1_000, cacheRead: 0, cacheWrite: 0, webSearches: 10 };
-    expect(priced("anthropic", "claude-opus-4-8", usage)).toEqual({ costNanoUsd: 130_000_000, feeNanoUsd: 100_000_000 });
+    expect(priced("anthropic", "claude-opus-4-8", usage)).toEqual({
+      costNanoUsd: 130_000_000,
+      feeNanoUsd: 100_000_000,
+    });
     expect(priced("google", "claude-opus-4-8", usage)).toEqual({ costNanoUsd: 30_000_000, noPrice: "fees" });
   });
 });

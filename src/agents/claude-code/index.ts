@@ -24,6 +24,8 @@ export default {
   },
   setsVariablesFrom: [".claude/settings.json", ".claude/settings.local.json"],
   own: CLAUDE_NAMES,
+  // Seen with 2.1.329: only its sums of the session have the search, its tokens and its fee
+  searchTools: ["WebSearch"],
   environment: ["CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_PROJECT_DIR", "CLAUDE_CONFIG_DIR"],
   // Seen with 2.1.332: its hooks have these too
   inCommands: { session: ["CLAUDE_CODE_SESSION_ID"], inOwnHooks: true, shells: ["Bash", "PowerShell"] },

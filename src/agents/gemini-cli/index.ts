@@ -23,6 +23,8 @@ export default {
   },
   setsVariablesFrom: [".gemini/.env"],
   own: GEMINI_NAMES,
+  // As written in 0.61.0: a request with Google's grounding, which is in no file of the session
+  searchTools: ["google_web_search"],
   environment: ["GEMINI_SESSION_ID", "GEMINI_CLI_HOME"],
   // Seen with 0.61.0: commands do not get the session's id
   inCommands: { mark: "GEMINI_CLI" },

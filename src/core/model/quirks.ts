@@ -63,6 +63,8 @@ export interface Quirks {
   rateLimitsOf?(lines: readonly string[]): readonly RateLimit[];
   /** When the last of these lines was written, in milliseconds, if it shows that the account is a subscription. Never throws. */
   subscriptionOf?(lines: readonly string[]): number | undefined;
+  /** Tools that send a web search to the provider in a request of their own, of which its files have neither tokens nor fee. @default none */
+  readonly searchTools?: readonly string[];
   /** Remarks for the log about a payload that was accepted with reservations, one line each. No content. */
   remarks?(payload: unknown): readonly string[];
   /** Whether there is something to read in the reader's `roots`, for agents whose sessions are in projects. Never throws. */

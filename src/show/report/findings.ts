@@ -6,7 +6,7 @@ import type { Explanation } from "./explain.ts";
 import { describeCause, type Finding, inTurn, MIN_SHARE } from "./finding.ts";
 import { cacheFindings } from "./findings-cache.ts";
 import { timeFindings } from "./findings-time.ts";
-import { noPriceNotesOf } from "./prices.ts";
+import { missingNotesOf } from "./missing.ts";
 import { toolTitle } from "./titles.ts";
 
 /** Notable facts about a session, most important first. Each sentence has its numbers. */
@@ -26,18 +26,7 @@ export function findingsOf(explanation: Explanation): readonly Finding[] {
 export function unknownsOf({ view, time, money, habits }: Explanation): readonly string[] {
   const { total } = money;
   const toolCalls = view.toolCalls.length;
-  const unknowns: string[] = [];
-  const hasTokens = total.input !== undefined || total.output !== undefined;
-  if (!hasTokens && view.facts.usageUnknown === true) {
-    unknowns.push("tokens and cost are unknown: the agent does not report them, or its transcript was not read");
-  } else {
-    unknowns.push(...noPriceNotesOf(view.calls));
-  }
-  if (hasTokens && total.callsWithoutUsage > 0) {
-    unknowns.push(
-      `tokens and cost of ${plural(total.callsWithoutUsage, "call or turn", "calls or turns")} were not reported, or not all of them`,
-    );
-  }
+  const unknowns: string[] = [...missingNotesOf(view)];
   if (total.incompleteCalls > 0) {
     const answers = plural(total.incompleteCalls, "answer was", "answers were");
     unknowns.push(`output is a lower bound: ${answers} cut short`);

@@ -49,8 +49,8 @@ export function unpricedModels(
     .toSorted((a, b) => b.calls - a.calls);
 }
 
-/** `noPriceNotes` of the calls of a session. */
-export function noPriceNotesOf(calls: readonly PricedCall[]): readonly string[] {
+/** The same of a session's calls, without those that did not report their tokens. */
+export function unpricedOf(calls: readonly PricedCall[]): readonly UnpricedModel[] {
   const models = new Map<string | null, UnpricedModel>();
   for (const { call, costNanoUsd, noPrice } of calls) {
     if (!isWholeUsage(call.usage) || (noPrice === undefined && costNanoUsd !== undefined)) continue;
@@ -61,10 +61,10 @@ export function noPriceNotesOf(calls: readonly PricedCall[]): readonly string[] 
     const all = reasons.includes(reason) ? reasons : [...reasons, reason];
     models.set(model, { model, calls: n, priceless: n, reasons: all });
   }
-  return noPriceNotes([...models.values()]);
+  return [...models.values()];
 }
 
-/** Calls without a known price, or with a part of it, as sentences: how many, of which models, why, and what to do. */
+/** Calls without a known price, or with a part of it, one sentence per reason: how many, of which models, why, and what to do. */
 export function noPriceNotes(unpriced: readonly UnpricedModel[]): readonly string[] {
   const groups = new Map<string, { readonly why: readonly NoPrice[]; readonly models: UnpricedModel[] }>();
   for (const one of unpriced) {
@@ -75,17 +75,11 @@ export function noPriceNotes(unpriced: readonly UnpricedModel[]): readonly strin
     groups.set(key, group);
     group.models.push(one);
   }
-  const lines = [...groups.values()].map(({ why, models }) => {
+  return [...groups.values()].map(({ why, models }) => {
     const what = why.every((reason) => PARTIAL.has(reason)) ? "cost is a lower bound" : "price unknown";
     const n = models.reduce((sum, { priceless }) => sum + priceless, 0);
-    return `${what}: ${plural(n, "call")}, ${namesOf(models)}: ${why.map((reason) => TEXTS[reason]()).join("; or ")}`;
+    return `${what}: ${plural(n, "call")}, ${namesOf(models)}: ${why.map((reason) => TEXTS[reason]()).join("; or ")}${remedyOf(why, models)}`;
   });
-  const canBeAdded = [...groups.values()].some(({ why }) => why.some((reason) => ADDABLE.has(reason)));
-  if (!canBeAdded) return lines;
-  return [
-    ...lines,
-    `to add prices: ${suggest("config set prices.file <file>")}; docs/settings.md has examples, also of models of other providers; ${suggest("config check-prices <file>")} checks the file`,
-  ];
 }
 
 /** Shown beside the costs of agents that run on a subscription. */
@@ -131,6 +125,17 @@ const TEXTS: Readonly<Record<NoPrice, () => string>> = {
   error: () => `the price could not be calculated: ${suggest("doctor")}`,
   usage: () => "input or output was not reported",
 };
+
+/** Nothing can be done if the agent did not write something. */
+function remedyOf(why: readonly NoPrice[], models: readonly UnpricedModel[]): string {
+  if (!why.some((reason) => ADDABLE.has(reason))) return "";
+  const named = models.find(({ model }) => model !== null)?.model;
+  const provider =
+    why.includes("model") && named !== undefined && named !== null
+      ? `, or ${suggest(`config set prices.providers.${printable(named)} <provider>`)} for a provider's model in another agent`
+      : "";
+  return `; to add it: ${suggest("config set prices.file <file>")}${provider} (docs/settings.md has examples)`;
+}
 
 function liveReason(model: string | null): NoPrice {
   if (model === null) return "model";

@@ -27,6 +27,7 @@ import {
 } from "./open-part.ts";
 import { subscriptionMark } from "./prices.ts";
 import { type Agents, relativesOf, type SessionSummary, summarise } from "./session-summary.ts";
+import { type UnseenSearches, unseenIn } from "./unseen-searches.ts";
 
 /** What is shown of a session beside its stored spans. */
 export interface SessionOutline extends SessionSummary {
@@ -46,6 +47,8 @@ export interface SessionView extends SessionOutline {
   readonly subagentList: readonly RunSubagent[];
   /** Those that are not settled. */
   readonly openCompactions: Session["compactions"];
+  /** Searches that are in no record of calls. */
+  readonly unseen: readonly UnseenSearches[];
   /** It was imported and has ended; its spans are made from its facts on demand. */
   readonly isPacked: boolean;
 }
@@ -98,6 +101,7 @@ export function viewOf(
     openCompactions: session.compactions,
     openSpans: needsSpans || !isPacked ? openSpansOf(db, stored, session, facts, settings) : [],
     isPacked,
+    unseen: unseenIn(of.agents, stored.source, toolCalls),
     ...(reported !== undefined && { reported }),
     ...relativesOf(db, stored),
     ...subscriptionMark(stored, of.subscriptions),

@@ -23,6 +23,7 @@ export const reportJson = ({ query }: Question, report: UsageReport, timeZone: s
   total: report.total === undefined ? null : rowJson(report.total),
   subscription_agents: report.subscribed ?? [],
   unpriced: report.unpriced.map(unpricedJson),
+  unseen_searches: report.unseen ?? [],
 });
 
 /** What a report is about, the same in `report --json` and in files that the page saves. */

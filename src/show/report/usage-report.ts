@@ -11,6 +11,7 @@ import { type Dimension, isOfTools, TIME_UNITS } from "./query.ts";
 import type { Question } from "./question.ts";
 import { SessionReader } from "./read-facts.ts";
 import { inReadingOrder } from "./text/usage-keys.ts";
+import { type UnseenSearches, unseenSearches } from "./unseen-searches.ts";
 import { usageByGroupings } from "./usage.ts";
 import type { UsageRow } from "./usage-rows.ts";
 
@@ -25,6 +26,8 @@ export interface UsageReport {
   readonly total: UsageRow | undefined;
   /** Models with calls of unknown price, most calls first. */
   readonly unpriced: readonly UnpricedModel[];
+  /** Searches that are in no record of calls, and so not in the cost. */
+  readonly unseen?: readonly UnseenSearches[];
   /** Agents in the report that have costs and are known to run on a subscription. */
   readonly subscribed?: readonly string[];
   /** How many sessions were read one by one for what the store has no sums of, and how many there are. */
@@ -87,6 +90,7 @@ export function usageReport(
     ...(isOverview && { agents: byAgent, models }),
     total: ofTools ? withoutCalls(total) : total,
     unpriced: unpricedModels(db, models, query),
+    ...(!ofTools && { unseen: unseenSearches(db, { agents }, query) }),
     ...(subscribed.length > 0 && { subscribed }),
     ...(reader !== undefined && { read: { sessions: reader.sessions, of: reader.of } }),
   };

@@ -1,21 +1,24 @@
 import type { Agent } from "#core/model/agent.ts";
 import { cardOf } from "#core/rules/cards.ts";
 import { costText, plural, tokensText } from "#kit/text/figures.ts";
-import { flow, type Piece, printable, type Terminal } from "#kit/text/terminal.ts";
+import { flow, type Piece, printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import { startOfDay } from "#kit/text/times.ts";
 import type { Database } from "#store/database.ts";
 import { recentSessions } from "#store/queries.ts";
 import { hasUsage } from "../call-totals.ts";
+import { missingNotes } from "../missing.ts";
 import { type Budget, monthOutlooks, NO_BUDGET, outlookParts } from "../month.ts";
+import { unpricedModels } from "../prices.ts";
 import { repositoryOrFolder } from "../repositories.ts";
 import { endOfSession, type Idle } from "../session-end.ts";
 import { type SessionSummary, summarise } from "../session-summary.ts";
-import { usage } from "../usage.ts";
+import { unseenSearches } from "../unseen-searches.ts";
+import { usage, usageByGroupings } from "../usage.ts";
 import type { UsageRow } from "../usage-rows.ts";
 
 type Agents = readonly Agent[];
 
-/** Today, the last seven days, the month if it has a budget, and the sessions that are open. @returns `undefined` if the store has no session */
+/** Today, the last seven days and what is missing in them, the month if it has a budget, and the sessions that are open. @returns `undefined` if the store has no session */
 export function overviewLines(
   db: Database,
   agents: Agents,
@@ -35,6 +38,7 @@ export function overviewLines(
     ...budgetLines(db, agents, idle, terminal, budget),
     ...(running.length === 0 ? line("Running", ["nothing"], terminal) : []),
     ...running.flatMap((one, i) => line(i === 0 ? "Running" : "", runningParts(one, agents), terminal)),
+    ...missingLines(db, agents, startOfDay(idle.nowMs, -6), terminal),
   ];
 }
 
@@ -63,6 +67,14 @@ export function periodLines(
 const MAX_RECENT = 20;
 /** `Since 2026-11-21` and a gap. */
 const TITLE_WIDTH = 18;
+
+/** What is missing in the figures since a time: nothing, or sentences below an empty line. */
+function missingLines(db: Database, agents: Agents, sinceMs: number, terminal: Terminal): readonly string[] {
+  const [[total] = [], models = []] = usageByGroupings(db, { agents }, { sinceMs }, [[], ["model"]]);
+  const unpriced = unpricedModels(db, models, { sinceMs });
+  const notes = missingNotes({ ...total, unpriced, unseen: unseenSearches(db, { agents }, { sinceMs }) });
+  return notes.length === 0 ? [] : ["", ...notes.flatMap((note) => [...wrapped({ text: "" }, note, terminal)])];
+}
 
 /** A line for each budget. */
 function budgetLines(

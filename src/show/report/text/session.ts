@@ -4,7 +4,7 @@ import { flow, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import type { Database } from "#store/database.ts";
 import { settledSpans } from "#store/spans.ts";
 import { familyOf } from "../family.ts";
-import { noPriceNotesOf } from "../prices.ts";
+import { missingNotesOf } from "../missing.ts";
 import type { Idle } from "../session-end.ts";
 import type { SessionView } from "../session-view.ts";
 import { NO_LINES, type SpanLines } from "../story.ts";
@@ -45,7 +45,7 @@ export function* sessionLines(
   yield* flow(totals(view), terminal);
   yield* flow(charges(view), terminal);
   for (const parts of childParts(family, { agents })) yield* flow(parts, terminal);
-  for (const note of noPriceNotesOf(view.calls)) yield* wrapped({ text: "" }, note, terminal);
+  if (view.segments.length > 0) for (const note of missingNotesOf(view)) yield* wrapped({ text: "" }, note, terminal);
   yield* flow(hidden(view), terminal);
   yield* flow(agentReported(view), terminal);
   if (transcript !== "") yield* wrapped({ text: "" }, transcript, terminal);

@@ -1,12 +1,12 @@
 import type { Agent } from "#core/model/agent.ts";
 import { describePrices } from "#core/telemetry/cost.ts";
-import { sumKnown } from "#kit/numbers.ts";
 import { localTime, plural } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
 import type { Database } from "#store/database.ts";
 import { startOfBucket } from "../buckets.ts";
 import { chargeNotes } from "../charges.ts";
-import { listPriceNote, noPriceNotes } from "../prices.ts";
+import { missingNotes } from "../missing.ts";
+import { listPriceNote } from "../prices.ts";
 import type { Question } from "../question.ts";
 import { usage } from "../usage.ts";
 import type { UsageReport } from "../usage-report.ts";
@@ -14,7 +14,7 @@ import { unknownNameText } from "./unknown-name.ts";
 
 /** What limits the figures, one sentence each: rows left out, prices, unknown tokens. @param prices where they come from */
 export function notesOf(
-  { total, unpriced, leftOut, rows, subscribed = [], read }: UsageReport,
+  { total, unpriced, unseen = [], leftOut, rows, subscribed = [], read }: UsageReport,
   prices: string = describePrices(),
 ): readonly string[] {
   const calls = total?.calls;
@@ -40,7 +40,7 @@ export function notesOf(
     notes.push(`cost: ${prices}; a call keeps the price with which it was recorded`);
   }
   if (total !== undefined) notes.push(...chargeNotes(total));
-  notes.push(...noPriceNotes(unpriced));
+  notes.push(...missingNotes({ ...total, unpriced, unseen }));
   if (calls?.cacheReportedInput !== undefined) {
     notes.push(
       calls.cacheReportedInput === calls.input
@@ -50,14 +50,6 @@ export function notesOf(
   }
   if (calls !== undefined && calls.incompleteCalls > 0) {
     notes.push(`output is a lower bound: ${plural(calls.incompleteCalls, "answer was", "answers were")} cut short`);
-  }
-  if (calls !== undefined && sumKnown([calls.input, calls.output]) !== undefined && calls.callsWithoutUsage > 0) {
-    const unreported = plural(calls.callsWithoutUsage, "call or turn", "calls or turns");
-    notes.push(`tokens and cost are a lower bound: ${unreported} reported none, or not all`);
-  }
-  if (total !== undefined && total.sessionsWithoutUsage > 0) {
-    const agents = total.agentsWithoutUsage.map(printable).join(", ");
-    notes.push(`tokens unknown: ${plural(total.sessionsWithoutUsage, "session")} of ${agents} reported none`);
   }
   return notes;
 }

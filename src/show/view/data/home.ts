@@ -6,11 +6,13 @@ import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import { idleSessions, sessionById } from "#store/sessions.ts";
 import { chargeNotes } from "../../report/charges.ts";
 import { FORECAST_METHOD } from "../../report/forecast.ts";
+import { missingNotes } from "../../report/missing.ts";
 import { monthOutlooks, NO_BUDGET, outlookJson, outlookParts } from "../../report/month.ts";
-import { noPriceNotes, subscribedAgents, unpricedModels } from "../../report/prices.ts";
+import { subscribedAgents, unpricedModels } from "../../report/prices.ts";
 import type { TimeUnit } from "../../report/query.ts";
 import { summarise } from "../../report/session-summary.ts";
 import { toolTitle } from "../../report/titles.ts";
+import { unseenSearches } from "../../report/unseen-searches.ts";
 import { usageByGroupings } from "../../report/usage.ts";
 import type { UsageRow } from "../../report/usage-rows.ts";
 import type { ViewDeps } from "../deps.ts";
@@ -109,8 +111,12 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery) {
     recent: listSessions(db, deps, { errors: false, sort: "recent", descending: true, limit: RECENT }).rows,
     /** What was charged besides tokens in the period, in sentences. */
     charges: total[0] === undefined ? [] : chargeNotes(total[0]),
-    /** Why calls of the period have no exact price and what to do, in sentences. */
-    noPrice: noPriceNotes(unpricedModels(db, models, query)),
+    /** What is missing in the period's total, why, and what to do, in sentences. */
+    missing: missingNotes({
+      ...total[0],
+      unpriced: unpricedModels(db, models, query),
+      unseen: unseenSearches(db, deps, { ...query, sinceMs, untilMs }),
+    }),
     /** Names of the agents with costs that are known to run on a subscription. */
     subscribed: subscribedOf(deps, agents, untilMs),
     /** All sessions in the store. */

@@ -1,8 +1,10 @@
 import { usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import { chargeNotes } from "../../report/charges.ts";
-import { noPriceNotes, unpricedModels } from "../../report/prices.ts";
+import { missingNotes } from "../../report/missing.ts";
+import { unpricedModels } from "../../report/prices.ts";
 import type { TimeUnit } from "../../report/query.ts";
+import { unseenSearches } from "../../report/unseen-searches.ts";
 import { usageByGroupings } from "../../report/usage.ts";
 import type { UsageRow } from "../../report/usage-rows.ts";
 import type { Split } from "../wire/api.ts";
@@ -47,8 +49,12 @@ export function usageOver(db: Database, deps: FiguresDeps, { nowMs, ...query }: 
     total: total === undefined ? null : figuresOf(total),
     /** What was charged besides tokens, in sentences. */
     charges: total === undefined ? [] : chargeNotes(total),
-    /** Why calls have no exact price and what to do, in sentences. */
-    noPrice: noPriceNotes(unpricedModels(db, models, query)),
+    /** What is missing in the total, why, and what to do, in sentences. */
+    missing: missingNotes({
+      ...total,
+      unpriced: unpricedModels(db, models, query),
+      unseen: unseenSearches(db, deps, query),
+    }),
     groups: bySplit.map((row) => {
       const key = row.key[split] ?? null;
       const own = parts.filter((part) => (part.key[split] ?? null) === key);

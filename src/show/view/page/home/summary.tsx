@@ -73,7 +73,7 @@ export function Summary({ home, period, filters }: Props) {
         </Tile>
       </dl>
       <Limits home={home} />
-      <Notes of={[...home.charges, ...home.noPrice]} />
+      <Notes of={[...home.charges, ...home.missing]} />
       {subscribed.length === 0 ? null : (
         <p class="muted">
           List price, not your bill: {subscribed.join(", ")} {subscribed.length === 1 ? "runs" : "run"} on a

@@ -65,7 +65,7 @@ export function Usage({ params }: { params: ViewParams }) {
       ) : (
         <>
           <Totals total={total} filters={filters} />
-          <Notes of={[...usage.charges, ...usage.noPrice]} />
+          <Notes of={[...usage.charges, ...usage.missing]} />
           <Charts usage={usage} withCacheReads={withCacheReads} filters={filters} />
           <GroupTable split={usage.split} groups={usage.groups} withCacheReads={withCacheReads} filters={filters} />
           <TimeTable document={usage} withCacheReads={withCacheReads} filters={filters} />
