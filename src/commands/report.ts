@@ -58,7 +58,10 @@ async function print(
     ...(kind !== undefined && { configured: await configuredNames(agents, kind, targetOf(context)) }),
   };
   const found = withOpenStore(context, (db) => {
-    const question = { ...asked, query: { ...asked.query, ...namedAgent(options.agent, agents, db) } };
+    const question = {
+      ...asked,
+      query: { ...asked.query, home: context.places.home, ...namedAgent(options.agent, agents, db) },
+    };
     const result = usageReport(db, agents, question, context.now(), isData, subscriptions, more);
     if (result === undefined) return undefined;
     const outlook = isOfThisMonth(question)

@@ -21,6 +21,7 @@ export default {
   environment: ["AMP_DATA_DIR", "XDG_DATA_HOME"],
   toFileWrites,
   toEntries,
+  sessionFolders: ["threads"],
   sessionsBelow: [".local/share/amp"],
   transcript: () => import("./transcript.ts"),
   transcriptNote: "threads that Amp keeps only on its servers have no file: their tokens are unknown",

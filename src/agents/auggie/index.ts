@@ -25,6 +25,7 @@ export default {
   toContent: hookContent,
   toFileWrites,
   toEntries,
+  sessionFolders: ["sessions"],
   sessionsBelow: [".augment"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

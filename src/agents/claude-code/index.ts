@@ -31,6 +31,7 @@ export default {
   inCommands: { session: ["CLAUDE_CODE_SESSION_ID"], inOwnHooks: true, shells: ["Bash", "PowerShell"] },
   toContent: hookContent,
   toFileWrites,
+  sessionFolders: ["projects"],
   sessionsBelow: [".claude", ".config/claude"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

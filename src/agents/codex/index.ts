@@ -43,6 +43,7 @@ export default {
   toEntries,
   rateLimitsOf,
   subscriptionOf,
+  sessionFolders: ["sessions", "archived_sessions"],
   sessionsBelow: [".codex"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

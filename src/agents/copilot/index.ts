@@ -35,6 +35,7 @@ export default {
   inCommands: { session: ["COPILOT_AGENT_SESSION_ID"] },
   toContent,
   toFileWrites,
+  sessionFolders: ["session-state"],
   sessionsBelow: [".copilot"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

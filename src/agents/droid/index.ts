@@ -29,6 +29,7 @@ export default {
   },
   toContent: hookContent,
   toFileWrites,
+  sessionFolders: ["sessions"],
   sessionsBelow: [".factory"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

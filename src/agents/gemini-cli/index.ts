@@ -30,6 +30,7 @@ export default {
   inCommands: { mark: "GEMINI_CLI" },
   toContent: hookContent,
   toFileWrites: displayedWrites("AfterTool", EDITORS),
+  sessionFolders: ["tmp"],
   sessionsBelow: [".gemini"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

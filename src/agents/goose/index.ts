@@ -27,6 +27,7 @@ export default {
   environment: ["XDG_DATA_HOME", "GOOSE_PATH_ROOT"],
   toContent: hookContent,
   toFileWrites: writesOfTools(EDITORS),
+  sessionFolders: ["sessions"],
   sessionsBelow: [".local/share/goose", "AppData/Roaming/Block/goose"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

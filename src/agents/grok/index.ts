@@ -34,6 +34,7 @@ export default {
   inCommands: { session: ["GROK_SESSION_ID"], inOwnHooks: true },
   toContent,
   toFileWrites,
+  sessionFolders: ["sessions"],
   sessionsBelow: [".grok"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

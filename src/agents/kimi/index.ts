@@ -33,6 +33,7 @@ export default {
   environment: ["KIMI_CODE_HOME"],
   toContent: hookContent,
   toFileWrites: writesOfTools(EDITORS),
+  sessionFolders: ["sessions"],
   sessionsBelow: [".kimi-code"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

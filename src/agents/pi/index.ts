@@ -26,6 +26,7 @@ export default {
   toContent,
   toFileWrites,
   toEntries,
+  sessionFolders: ["sessions"],
   sessionsBelow: [".pi"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

@@ -29,6 +29,7 @@ export default {
   inCommands: { session: ["QWEN_CODE_SESSION_ID"], inOwnHooks: true },
   toContent: hookContent,
   toFileWrites: displayedWrites("PostToolUse", EDITORS),
+  sessionFolders: ["projects", "tmp"],
   sessionsBelow: [".qwen"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

@@ -32,6 +32,7 @@ export default {
   environment: ["VIBE_HOME"],
   toContent: hookContent,
   toFileWrites: writesOfTools(EDITORS),
+  sessionFolders: ["logs"],
   sessionsBelow: [".vibe"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

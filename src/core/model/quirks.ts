@@ -63,6 +63,8 @@ export interface Quirks {
   rateLimitsOf?(lines: readonly string[]): readonly RateLimit[];
   /** When the last of these lines was written, in milliseconds, if it shows that the account is a subscription. Never throws. */
   subscriptionOf?(lines: readonly string[]): number | undefined;
+  /** Names of the folders with session files, directly in the folder of its configuration, which a user can have several of. @default unknown */
+  readonly sessionFolders?: readonly string[];
   /** Tools that send a web search to the provider in a request of their own, of which its files have neither tokens nor fee. @default none */
   readonly searchTools?: readonly string[];
   /** Remarks for the log about a payload that was accepted with reservations, one line each. No content. */

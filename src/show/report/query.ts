@@ -22,6 +22,8 @@ export interface UsageQuery {
   readonly hasAfter?: boolean;
   /** IANA name. @default the machine's */
   readonly timeZone?: string;
+  /** The user's home folder: folders of configuration below it are named with `~`. */
+  readonly home?: string;
 }
 
 /** Commits, pull requests, tickets or branches, by `identityOf`. */
@@ -46,6 +48,7 @@ export const DIMENSIONS = [
   "agent",
   "model",
   "repository",
+  "config-folder",
   ...TOOL_DIMENSIONS,
   "subagent",
   "session",

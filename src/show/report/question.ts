@@ -142,11 +142,15 @@ function dimensionOf(word: string): Dimension {
 const figures = (): string => `: every report has cost and tokens, see ${suggest("report")}`;
 const people = (): string => `: a report has the sessions of one user; dashboards for a team: ${suggest("stack")}`;
 
+const accounts = (): string =>
+  `: no session's files name the account; the folder of the agent's configuration: ${suggest("report config-folder")}`;
+
 /** What to use instead of words that people try. */
 const INSTEAD: ReadonlyMap<string, () => string> = new Map([
   ["cost", figures],
   ["token", figures],
   ["usage", figures],
+  ["account", accounts],
   ["user", people],
   ["person", people],
   ["team", people],

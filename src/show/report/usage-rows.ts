@@ -147,6 +147,8 @@ function keyValue(
       return session.agent;
     case "repository":
       return session.repository ?? null;
+    case "config-folder":
+      return session.configFolder ?? null;
     case "session":
       return session.name;
     case "model":

@@ -16,16 +16,19 @@ export interface CountedSession {
   readonly name: string;
   /** Of the root, by a name that is unique in the store. */
   readonly repository?: string;
+  /** Of the root, see `configFolders`; only if they were asked for. */
+  readonly configFolder?: string;
   readonly firstMs: number;
   /** Its usage was never reported, so it is unknown, not zero. */
   readonly isUsageUnknown: boolean;
 }
 
-/** The sessions of a query, by their numbers in the store; subagents' sessions are separate entries. */
+/** The sessions of a query, by their numbers in the store; subagents' sessions are separate entries. @param folders by session */
 export function countedSessions(
   db: Database,
   deps: Pick<SessionSource, "agents">,
   { agent, repository, session }: Pick<UsageQuery, "agent" | "repository" | "session">,
+  folders: ReadonlyMap<number, string> = new Map(),
 ): ReadonlyMap<number, CountedSession> {
   const stored = new Map(storedSessions(db).map((row) => [row.id, row]));
   const rootOf = (number: number): number => {
@@ -51,6 +54,7 @@ export function countedSessions(
     if (row.isHidden || owner.isHidden || row.startedOnly) continue;
     const { source } = owner;
     const place = repositories.get(root);
+    const configFolder = folders.get(root);
     if (agent !== undefined && source !== agent) continue;
     if (repository !== undefined && (place === undefined || !names.isMeant(place, repository))) continue;
     if (session !== undefined && root !== session) continue;
@@ -61,6 +65,7 @@ export function countedSessions(
       agent: source,
       name: `${source}/${owner.sessionId}`,
       ...(place !== undefined && { repository: names.nameOf(place) }),
+      ...(configFolder !== undefined && { configFolder }),
       firstMs: row.firstMs,
       isUsageUnknown: card?.callsModels !== false && !owner.hasUsage && !isReported,
     });

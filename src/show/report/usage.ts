@@ -2,6 +2,7 @@ import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { Attribution } from "./attribution.ts";
 import { bucketsOf, wholeQuarters } from "./buckets.ts";
+import { configFolders } from "./config-folders.ts";
 import type { UsageQuery } from "./query.ts";
 import { type Dimension, TIME_UNITS, TOOL_DIMENSIONS, whyNotCombined } from "./query.ts";
 import { type Fact, type FactsWanted, NOTHING, openFactsOf, settledFacts } from "./usage-facts.ts";
@@ -41,7 +42,9 @@ export function usageByGroupings(
     queries.map(whyNotCombined).find((text) => text !== undefined) ??
     (groupings.some((by) => by.includes("subagent")) && !ofSubagents ? "no facts of subagents were read" : undefined);
   if (refusal !== undefined) throw new RangeError(refusal);
-  const sessions = countedSessions(db, deps, query);
+  const isGroupedBy = (dimension: Dimension): boolean => queries.some((one) => groupsBy(one, dimension));
+  const folders = isGroupedBy("config-folder") ? configFolders(db, deps, query.home) : undefined;
+  const sessions = countedSessions(db, deps, query, folders);
   const range = wholeQuarters(query);
   const nameOf = bucketsOf(query.timeZone);
   const byChange = query.ledTo !== undefined || queries.some(({ by }) => by.some(isChangeDimension));
@@ -54,7 +57,6 @@ export function usageByGroupings(
     for (const table of tables) table.add(fact, session, roots);
   };
   const isWithin = ({ timeMs }: Pick<Fact, "timeMs">): boolean => timeMs >= range.sinceMs && timeMs < range.untilMs;
-  const isGroupedBy = (dimension: Dimension): boolean => queries.some((one) => groupsBy(one, dimension));
   const needs = (kind: Fact["kind"]): boolean => tables.some(({ parts }) => parts[kind]);
   const unit = isGroupedBy("hour") ? "hour" : TIME_UNITS.some(isGroupedBy) ? "day" : undefined;
   const kinds: FactsWanted = {
@@ -96,9 +98,9 @@ export type ReadFacts = (
 function standInsOf(sessions: ReadonlyMap<number, CountedSession>, byRepository: boolean): ReadonlyMap<number, number> {
   const first = new Map<string, number>();
   return new Map(
-    [...sessions].map(([number, { agent, repository, isUsageUnknown }]) => {
+    [...sessions].map(([number, { agent, repository, configFolder, isUsageUnknown }]) => {
       if (isUsageUnknown) return [number, number];
-      const rows = JSON.stringify([agent, byRepository ? repository : undefined]);
+      const rows = JSON.stringify([agent, byRepository ? repository : undefined, configFolder]);
       const standIn = first.get(rows) ?? number;
       first.set(rows, standIn);
       return [number, standIn];

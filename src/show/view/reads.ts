@@ -176,8 +176,8 @@ function readChanges({ db, params, deps }: Reading) {
   });
 }
 
-/** Sessions would have to be read for subagents. */
-const IN_STORE = DIMENSIONS.filter((dimension) => dimension !== "subagent");
+/** Sessions would have to be read for subagents, and folders of configuration stay on this machine. */
+const IN_STORE = DIMENSIONS.filter((dimension) => dimension !== "subagent" && dimension !== "config-folder");
 
 function reportIn(format: "csv" | "json") {
   return ({ db, params, deps }: Reading) => {

@@ -72,6 +72,7 @@ export function unnamed(dimension: Dimension): string {
   if (dimension === "model") return "(unnamed)";
   if (dimension === "mcp") return "(no server named)";
   if (dimension === "subagent") return "(unnamed)";
+  if (dimension === "config-folder") return "(no config folder known)";
   // The session ran outside any repository, or its folder was deleted before the drain
   return dimension === "repository" ? "(no repository known)" : `(no ${dimension})`;
 }
