@@ -1,12 +1,16 @@
 import { readFile, stat } from "node:fs/promises";
+import { setPlans } from "#core/rules/plans.ts";
 import { setOwnPrices, setPriceProviders } from "#core/rules/price.ts";
 import { type LoadedConfig, loadConfig } from "./load.ts";
 import { parseOwnPrices } from "./own-prices.lazy.ts";
 
 /** `loadConfig` for commands that price calls: their settings apply to this process, and `usePrices` too, whose problem is added to the errors. */
-export async function loadConfigAndPrices(from: Parameters<typeof loadConfig>[0]): Promise<LoadedConfig> {
+export async function loadConfigAndPrices(
+  from: Parameters<typeof loadConfig>[0] & { readonly places: { readonly home?: string } },
+): Promise<LoadedConfig> {
   const loaded = await loadConfig(from);
   setPriceProviders(loaded.config.prices.providers);
+  setPlans(loaded.config.prices.plans, from.places.home);
   const problem = await usePrices(loaded.config.prices.file);
   return problem === undefined ? loaded : { ...loaded, errors: [...loaded.errors, problem] };
 }

@@ -211,6 +211,13 @@ export const Config = z.strictObject({
           "Provider whose list prices apply to a model, by its name or its beginning with *, e.g. prices.providers.glm-* zhipuai; see below.",
         )
         .register(about, { filesOnly: true }),
+      plans: z
+        .record(z.string().min(1), z.string())
+        .default({})
+        .describe(
+          "Name of the flat plan that covers an agent, a model or its beginning with *, or a folder of configuration, e.g. prices.plans.glm-* Coding; see below.",
+        )
+        .register(about, { filesOnly: true }),
     })
     .prefault({})
     .describe("Prices of model calls."),

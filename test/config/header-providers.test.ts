@@ -56,6 +56,7 @@ describe("commands and files that provide headers", () => {
       "otlp.metrics.headersFile",
       "view.hosts",
       "prices.providers",
+      "prices.plans",
       "budget.month",
       "budget.repositories",
     ]);

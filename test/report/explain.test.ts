@@ -295,6 +295,7 @@ describe("synthetic sessions", () => {
       openSpans: [],
       isPacked: false,
       unseen: [],
+      covered: [],
     };
   }
 

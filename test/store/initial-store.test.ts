@@ -69,7 +69,8 @@ async function figures(): Promise<Figures> {
   const listed = (await printed((context) => sessions({ limit: 20, json: true, refresh: false }, context))) as object[];
   const question = { since: "2020-01-01", json: true, csv: false, refresh: false };
   const all = (await printed((context) => report(["agent", "model"], question, context))) as Record<string, unknown>;
-  const { price_table: _, ...reported } = all;
+  const { price_table: _, unseen_searches, plans, ...reported } = all;
+  expect([unseen_searches, plans]).toEqual([[], []]);
   const db = openDatabase(at.places.storePath);
   const counters = db.prepare("SELECT metric, attributes, value, histogram FROM counters ORDER BY metric, attributes");
   const spans = db.prepare("SELECT key, segment FROM spans ORDER BY key");

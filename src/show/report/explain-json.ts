@@ -3,6 +3,7 @@ import { isoTime, usd } from "#kit/text/figures.ts";
 import type { StoredParts } from "#store/sessions.ts";
 import { type CacheMiss, missSums } from "./cache-misses.ts";
 import { commitJson } from "./change-report.ts";
+import { coveredJson } from "./covered.ts";
 import type { Explanation } from "./explain.ts";
 import type { Share } from "./explain-money.ts";
 import type { TimeSpent } from "./explain-time.ts";
@@ -25,6 +26,7 @@ export function explainJson(explanation: Explanation) {
     time: time === undefined ? null : timeJson(time, view),
     price_table: costSource().prices,
     totals: sumsJson(money.total, view.facts),
+    plans: view.covered.map(coveredJson),
     turns: shares(money.turns, (turn) => ({ turn: turn === 0 ? null : turn })),
     models: shares(money.models, (model) => ({ model: model ?? null })),
     threads: shares(money.threads, (thread) => ({

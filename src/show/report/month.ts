@@ -1,3 +1,4 @@
+import { plansInUse } from "#core/rules/plans.ts";
 import { dollars, exact, leastDollars, usd } from "#kit/text/figures.ts";
 import { printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import type { Database } from "#store/database.ts";
@@ -8,6 +9,7 @@ import { dayAfter, FORECAST_METHOD, type Forecast, forecastMonth, MIN_HISTORY_DA
 import type { UsageQuery } from "./query.ts";
 import { usage } from "./usage.ts";
 import { NOTHING } from "./usage-facts.ts";
+import type { UsageRow } from "./usage-rows.ts";
 import { countedSessions } from "./usage-sessions.ts";
 
 /** What a month may cost, in US dollars: of all repositories, and of single ones by their name in reports. */
@@ -28,6 +30,8 @@ export interface MonthOutlook {
   readonly hasSessions: boolean;
   /** In 10⁻⁹ USD. Absent: the cost of nothing is known. */
   readonly costNanoUsd?: number;
+  /** At list price, what flat plans cover of the month; it is not part of any other figure. Absent: nothing, or no plan is set. */
+  readonly coveredNanoUsd?: number;
   /** A part of the cost is unknown. */
   readonly isLowerBound: boolean;
   /** Absent: it cannot be estimated yet, or no cost is known. */
@@ -70,6 +74,8 @@ export const outlookJson = (outlook: MonthOutlook) => ({
           high_usd: usd(outlook.forecast.high),
           is_lower_bound: outlook.isForecastLowerBound,
         },
+  /** At list price, covered by flat plans, in none of the other figures. `null`: nothing. */
+  covered_usd: usd(outlook.coveredNanoUsd),
   budget_usd: outlook.budgetUsd ?? null,
   /** Negative: the budget is exceeded. At most this, if the cost is a lower bound. */
   left_usd: usd(leftOf(outlook)),
@@ -88,7 +94,7 @@ export function* outlookLines(outlooks: readonly MonthOutlook[], terminal: Termi
 /** All of it in parts, for one line. */
 export const outlookParts = (outlook: MonthOutlook): readonly string[] =>
   outlook.hasSessions
-    ? [costPart(outlook), leftPart(outlook) ?? [], forecastPart(outlook)].flat()
+    ? [costPart(outlook), leftPart(outlook) ?? [], forecastPart(outlook), coveredPart(outlook)].flat()
     : ["no session of a repository with this name"];
 
 // --- internal ---
@@ -117,6 +123,10 @@ function forecastPart({ forecast, isForecastLowerBound, costNanoUsd }: MonthOutl
   return low === high ? `ends at ${low}` : `ends at ${low} to ${high}`;
 }
 
+/** What is in none of the other parts. */
+const coveredPart = ({ coveredNanoUsd }: MonthOutlook): readonly string[] =>
+  coveredNanoUsd === undefined ? [] : [`${dollars(coveredNanoUsd)} more at list price, covered by plans`];
+
 interface MonthQuery extends Pick<UsageQuery, "repository" | "timeZone"> {
   readonly nowMs: number;
 }
@@ -132,7 +142,8 @@ function outlookOf(
   const dayOf = (ms: number): string => bucketsOf(filters.timeZone)(ms, "day");
   const today = dayOf(nowMs);
   const month = today.slice(0, 7);
-  const rows = usage(db, deps, { ...filters, by: ["day"], costOnly: true, sinceMs: nowMs - READ_MS });
+  const read = { ...filters, by: ["day"], costOnly: true, sinceMs: nowMs - READ_MS } as const;
+  const rows = usage(db, deps, { ...read, paidOnly: true });
   const days = rows.map(({ key, calls = NOTHING, sessionsWithoutUsage }) => ({
     day: key.day ?? "",
     cost: knownAmounts(calls, sessionsWithoutUsage > 0).costNanoUsd,
@@ -151,9 +162,11 @@ function outlookOf(
     sumOf(days) === undefined
       ? undefined
       : forecastMonth(new Map(days.map(({ day, cost }) => [day, cost ?? 0])), today, dayOf(firstMs));
+  const covered = plansInUse() === undefined ? 0 : coveredIn(month, usage(db, deps, read), rows);
   return {
     month,
     hasSessions,
+    ...(covered > 0 && { coveredNanoUsd: covered }),
     ...(costNanoUsd !== undefined && { costNanoUsd }),
     isLowerBound: ofMonth.some((one) => one.isLowerBound),
     ...(forecast !== undefined && { forecast }),
@@ -161,6 +174,13 @@ function outlookOf(
       (one) => one.isLowerBound && (one.day.startsWith(month) || one.day >= dayAfter(today, -56)),
     ),
   };
+}
+
+/** The cost of a month's days, less what was paid for. */
+function coveredIn(month: string, all: readonly UsageRow[], paid: readonly UsageRow[]): number {
+  const sumOf = (rows: readonly UsageRow[]): number =>
+    rows.reduce((sum, { key, calls }) => sum + (key.day?.startsWith(month) ? (calls?.costNanoUsd ?? 0) : 0), 0);
+  return sumOf(all) - sumOf(paid);
 }
 
 const leftOf = ({ costNanoUsd, budgetUsd }: MonthOutlook): number | undefined =>

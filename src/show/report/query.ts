@@ -20,10 +20,12 @@ export interface UsageQuery {
   readonly ofSubagents?: boolean;
   /** Also the model calls that read results of MCP servers and skills. @default false */
   readonly hasAfter?: boolean;
+  /** Rows have no calls that a flat plan covers, see `planOf`. @default false */
+  readonly paidOnly?: boolean;
   /** IANA name. @default the machine's */
   readonly timeZone?: string;
   /** The user's home folder: folders of configuration below it are named with `~`. */
-  readonly home?: string;
+  readonly home?: string | undefined;
 }
 
 /** Commits, pull requests, tickets or branches, by `identityOf`. */

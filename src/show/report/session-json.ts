@@ -10,6 +10,7 @@ import type { StoredSession } from "#store/sessions.ts";
 import { settledSpans } from "#store/spans.ts";
 import { knownAmounts, tokensByName } from "./call-totals.ts";
 import { chargesJson } from "./charges.ts";
+import { coveredJson } from "./covered.ts";
 import { activeMs, isOpen, type SessionSummary, toolCallCount } from "./session-summary.ts";
 import { hiddenCalls, type SessionView } from "./session-view.ts";
 import type { SpanLines } from "./story.ts";
@@ -138,6 +139,7 @@ const documentOf = (view: SessionView, lines?: SpanLines) => ({
   })),
   by_model: byModel(view.calls),
   totals: sumsJson(view.sums, view.facts),
+  plans: view.covered.map(coveredJson),
   // The part of the totals that is not the conversation's
   hidden_totals: hiddenCalls(view).length === 0 ? null : sumsJson(sumOfCalls(hiddenCalls(view)), view.facts),
   reported_usage: view.reported ?? null,

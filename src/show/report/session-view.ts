@@ -16,6 +16,7 @@ import { knownFactsOf } from "#store/sessions/read-session.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { type OpenCall, openCalls } from "./call-totals.ts";
+import { type Covered, coveredBy } from "./covered.ts";
 import {
   type OpenSpan,
   openSpansOf,
@@ -49,6 +50,8 @@ export interface SessionView extends SessionOutline {
   readonly openCompactions: Session["compactions"];
   /** Searches that are in no record of calls. */
   readonly unseen: readonly UnseenSearches[];
+  /** What flat plans cover of its cost. */
+  readonly covered: readonly Covered[];
   /** It was imported and has ended; its spans are made from its facts on demand. */
   readonly isPacked: boolean;
 }
@@ -101,6 +104,7 @@ export function viewOf(
     openCompactions: session.compactions,
     openSpans: needsSpans || !isPacked ? openSpansOf(db, stored, session, facts, settings) : [],
     isPacked,
+    covered: coveredBy(db, of, { session: stored.id }),
     unseen: unseenIn(of.agents, stored.source, toolCalls),
     ...(reported !== undefined && { reported }),
     ...relativesOf(db, stored),

@@ -5,6 +5,7 @@ import { printable } from "#kit/text/terminal.ts";
 import { knownAmounts, lowerBounds, tokensByName } from "./call-totals.ts";
 import { chargesJson } from "./charges.ts";
 import { configuredKind } from "./configured.ts";
+import { coveredJson } from "./covered.ts";
 import type { UnpricedModel } from "./prices.ts";
 import { CHANGE_DIMENSIONS, type UsageQuery } from "./query.ts";
 import type { Question } from "./question.ts";
@@ -21,6 +22,7 @@ export const reportJson = ({ query }: Question, report: UsageReport, timeZone: s
   ...(report.agents !== undefined && { agents: report.agents.map(rowJson) }),
   ...(report.models !== undefined && { models: report.models.map(rowJson) }),
   total: report.total === undefined ? null : rowJson(report.total),
+  plans: (report.covered ?? []).map(coveredJson),
   subscription_agents: report.subscribed ?? [],
   unpriced: report.unpriced.map(unpricedJson),
   unseen_searches: report.unseen ?? [],

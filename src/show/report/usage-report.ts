@@ -6,6 +6,7 @@ import type { Database } from "#store/database.ts";
 import { sessionCounts } from "#store/queries.ts";
 import { bucketsBetween, compareBuckets, startOfBucket } from "./buckets.ts";
 import { configuredKind, withConfigured } from "./configured.ts";
+import { type Covered, coveredBy } from "./covered.ts";
 import { subscribedAgents, type UnpricedModel, unpricedModels } from "./prices.ts";
 import { type Dimension, isOfTools, TIME_UNITS } from "./query.ts";
 import type { Question } from "./question.ts";
@@ -28,6 +29,8 @@ export interface UsageReport {
   readonly unpriced: readonly UnpricedModel[];
   /** Searches that are in no record of calls, and so not in the cost. */
   readonly unseen?: readonly UnseenSearches[];
+  /** What flat plans cover of it. */
+  readonly covered?: readonly Covered[];
   /** Agents in the report that have costs and are known to run on a subscription. */
   readonly subscribed?: readonly string[];
   /** How many sessions were read one by one for what the store has no sums of, and how many there are. */
@@ -90,6 +93,7 @@ export function usageReport(
     ...(isOverview && { agents: byAgent, models }),
     total: ofTools ? withoutCalls(total) : total,
     unpriced: unpricedModels(db, models, query),
+    ...(!ofTools && { covered: coveredBy(db, { agents }, query) }),
     ...(!ofTools && { unseen: unseenSearches(db, { agents }, query) }),
     ...(subscribed.length > 0 && { subscribed }),
     ...(reader !== undefined && { read: { sessions: reader.sessions, of: reader.of } }),

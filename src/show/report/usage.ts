@@ -1,3 +1,4 @@
+import { planOf, plansInUse } from "#core/rules/plans.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { Attribution } from "./attribution.ts";
@@ -43,7 +44,9 @@ export function usageByGroupings(
     (groupings.some((by) => by.includes("subagent")) && !ofSubagents ? "no facts of subagents were read" : undefined);
   if (refusal !== undefined) throw new RangeError(refusal);
   const isGroupedBy = (dimension: Dimension): boolean => queries.some((one) => groupsBy(one, dimension));
-  const folders = isGroupedBy("config-folder") ? configFolders(db, deps, query.home) : undefined;
+  const plans = query.paidOnly === true ? plansInUse() : undefined;
+  const needsFolders = plans !== undefined || isGroupedBy("config-folder");
+  const folders = needsFolders ? configFolders(db, deps, query.home ?? plans?.home) : undefined;
   const sessions = countedSessions(db, deps, query, folders);
   const range = wholeQuarters(query);
   const nameOf = bucketsOf(query.timeZone);
@@ -53,6 +56,7 @@ export function usageByGroupings(
   const add = (fact: Fact, isWithin = true): void => {
     const session = sessions.get(fact.session);
     if (session === undefined || !isWithin) return;
+    if (plans !== undefined && fact.kind === "calls" && planOf(plans, { ...session, model: fact.model })) return;
     const roots = fact.sessions?.map((number) => sessions.get(number)?.root ?? number);
     for (const table of tables) table.add(fact, session, roots);
   };
@@ -64,7 +68,7 @@ export function usageByGroupings(
     calls: needs("calls"),
     tools: needs("tools"),
     turns: needs("turns"),
-    byModel: isGroupedBy("model") || query.model !== undefined,
+    byModel: isGroupedBy("model") || query.model !== undefined || plans !== undefined,
     toolsBy: TOOL_DIMENSIONS.filter(isGroupedBy),
     costOnly: query.costOnly === true,
     byChange,
@@ -81,6 +85,7 @@ export function usageByGroupings(
     if (session.root !== number) continue;
     const fact: Fact = { kind: "calls", session: number, timeMs: session.firstMs, model: null, figures: NOTHING };
     if (!isWithin(fact)) continue;
+    if (plans !== undefined && planOf(plans, { ...session, model: null })) continue;
     for (const table of tables) if (table.hasWithoutCalls(session)) table.add(fact, session);
   }
   return tables.map((table) => table.done());

@@ -1,8 +1,10 @@
 import type { Agent } from "#core/model/agent.ts";
 import type { CallSums } from "#core/model/model-call.ts";
 import { addSums, NO_CALLS } from "#core/rules/call-sums.ts";
+import { planOf, plansInUse } from "#core/rules/plans.ts";
 import type { Database } from "#store/database.ts";
 import { bucketsOf, startOfBucket, startOfDay } from "../report/buckets.ts";
+import { configFolders } from "../report/config-folders.ts";
 import { type Fact, openFactsOf, settledFacts } from "../report/usage-facts.ts";
 import { countedSessions } from "../report/usage-sessions.ts";
 import { costOf, leftOf, type SessionCost, type Summary } from "./summary.ts";
@@ -14,7 +16,13 @@ export function figuresOf(
   nowMs: number,
   budgetUsd?: number,
 ): Pick<Summary, "untilMs" | "today" | "budget" | "sessions"> {
-  const sessions = countedSessions(db, { agents }, {});
+  const plans = plansInUse();
+  const folders = plans === undefined ? undefined : configFolders(db, { agents }, plans.home);
+  const sessions = countedSessions(db, { agents }, {}, folders);
+  const isPaid = (session: number, model: string | null): boolean => {
+    const of = sessions.get(session);
+    return plans === undefined || of === undefined || planOf(plans, { ...of, model }) === undefined;
+  };
   const sinceMs = startOfDay(nowMs);
   const untilMs = startOfDay(nowMs, 1);
   const monthMs = startOfBucket(bucketsOf()(nowMs, "month"));
@@ -27,14 +35,24 @@ export function figuresOf(
       ...settledFacts(db, [...sessions.keys()], wanted(fromMs, toMs)),
       ...open.filter(({ timeMs }) => timeMs >= fromMs && timeMs < toMs),
     ]);
+  /** Without what flat plans cover. */
+  const paidSince = (fromMs: number): CallSums =>
+    sumsOf(
+      [
+        ...settledFacts(db, [...sessions.keys()], { ...wanted(fromMs, Number.POSITIVE_INFINITY), byModel: true }),
+        ...open.filter(({ timeMs }) => timeMs >= fromMs),
+      ].filter((fact) => fact.kind === "calls" && isPaid(fact.session, fact.model)),
+    );
   const isUnknownSince = (fromMs: number): boolean =>
     activeSince(db, fromMs).some(({ id }) => sessions.get(id)?.isUsageUnknown === true);
+  const isPaidUnknownSince = (fromMs: number): boolean =>
+    activeSince(db, fromMs).some(({ id }) => sessions.get(id)?.isUsageUnknown === true && isPaid(id, null));
   const facts = [...settledFacts(db, shown, wanted(0, Number.POSITIVE_INFINITY)), ...open];
   return {
     untilMs,
     today: costOf(sumsBetween(sinceMs, untilMs), isUnknownSince(sinceMs)),
     ...(budgetUsd !== undefined && {
-      budget: leftOf(budgetUsd, sumsBetween(monthMs, Number.POSITIVE_INFINITY), isUnknownSince(monthMs)),
+      budget: leftOf(budgetUsd, paidSince(monthMs), isPaidUnknownSince(monthMs)),
     }),
     sessions: recent.flatMap((root): SessionCost[] => {
       const session = sessions.get(root);

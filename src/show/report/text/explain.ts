@@ -2,6 +2,7 @@ import { describePrices } from "#core/telemetry/cost.ts";
 import { localTime, plural } from "#kit/text/figures.ts";
 import { flow, type Piece, printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import { chargesOf } from "../charges.ts";
+import { coveredNotes } from "../covered.ts";
 import type { Explanation, SessionChange, SessionResults } from "../explain.ts";
 import { findingsOf, unknownsOf } from "../findings.ts";
 import { listPriceNote } from "../prices.ts";
@@ -33,6 +34,7 @@ export function* explanationLines(
   for (const tableOf of [timeTable, moneyTable, cacheTable]) yield* afterSpace(tableOf(explanation, terminal));
   const charges = chargesOf(explanation.money.total);
   const notes = [
+    ...coveredNotes(explanation.view.covered),
     ...(charges.length === 0 ? [] : [`besides tokens: ${charges.join(", ")}`]),
     ...unknownsOf(explanation),
     ...(explanation.money.total.costNanoUsd === undefined

@@ -3,6 +3,7 @@ import { cardOf } from "#core/rules/cards.ts";
 import { flow, type Terminal, wrapped } from "#kit/text/terminal.ts";
 import type { Database } from "#store/database.ts";
 import { settledSpans } from "#store/spans.ts";
+import { coveredNotes } from "../covered.ts";
 import { familyOf } from "../family.ts";
 import { missingNotesOf } from "../missing.ts";
 import type { Idle } from "../session-end.ts";
@@ -45,6 +46,7 @@ export function* sessionLines(
   yield* flow(totals(view), terminal);
   yield* flow(charges(view), terminal);
   for (const parts of childParts(family, { agents })) yield* flow(parts, terminal);
+  for (const note of coveredNotes(view.covered)) yield* wrapped({ text: "" }, note, terminal);
   if (view.segments.length > 0) for (const note of missingNotesOf(view)) yield* wrapped({ text: "" }, note, terminal);
   yield* flow(hidden(view), terminal);
   yield* flow(agentReported(view), terminal);

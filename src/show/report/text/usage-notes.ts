@@ -5,6 +5,7 @@ import { printable } from "#kit/text/terminal.ts";
 import type { Database } from "#store/database.ts";
 import { startOfBucket } from "../buckets.ts";
 import { chargeNotes } from "../charges.ts";
+import { coveredNotes } from "../covered.ts";
 import { missingNotes } from "../missing.ts";
 import { listPriceNote } from "../prices.ts";
 import type { Question } from "../question.ts";
@@ -14,7 +15,7 @@ import { unknownNameText } from "./unknown-name.ts";
 
 /** What limits the figures, one sentence each: rows left out, prices, unknown tokens. @param prices where they come from */
 export function notesOf(
-  { total, unpriced, unseen = [], leftOut, rows, subscribed = [], read }: UsageReport,
+  { total, unpriced, unseen = [], leftOut, rows, subscribed = [], covered = [], read }: UsageReport,
   prices: string = describePrices(),
 ): readonly string[] {
   const calls = total?.calls;
@@ -37,6 +38,7 @@ export function notesOf(
   if (leftOut > 0) notes.push(`${plural(leftOut, "row")} more: --limit ${rows.length + leftOut}`);
   if (calls?.costNanoUsd !== undefined) {
     if (subscribed.length > 0) notes.push(listPriceNote(subscribed.map(printable)));
+    notes.push(...coveredNotes(covered));
     notes.push(`cost: ${prices}; a call keeps the price with which it was recorded`);
   }
   if (total !== undefined) notes.push(...chargeNotes(total));

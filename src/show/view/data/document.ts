@@ -4,6 +4,7 @@ import { sumKnown } from "#kit/numbers.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { type StoredSession, sessionById } from "#store/sessions.ts";
+import { coveredBy, coveredNotes } from "../../report/covered.ts";
 import { type SessionSpan, spansOf } from "../../report/session-spans.ts";
 import { outlineOf, type SessionOutline } from "../../report/session-view.ts";
 import { rowCalls } from "../../report/waterfall/row-sums.ts";
@@ -79,6 +80,8 @@ export function toDocument(
     row: toRow(db, deps, view),
     family: familyRows({ db, agents: deps.agents }, view),
     reported: reportedOf(view),
+    /** What flat plans cover of its cost, in sentences. */
+    covered: coveredNotes(coveredBy(db, deps, { session: view.stored.id })),
     spans: toColumns(spans, rowCalls(view.calls, view.facts)),
     /** Address of its trace in the user's backend; `null`: none is configured. */
     traceUrl: first === undefined ? null : traceUrl(traceLink, first.record),

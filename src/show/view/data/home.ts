@@ -5,6 +5,7 @@ import type { Database } from "#store/database.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import { idleSessions, sessionById } from "#store/sessions.ts";
 import { chargeNotes } from "../../report/charges.ts";
+import { coveredBy, coveredNotes } from "../../report/covered.ts";
 import { FORECAST_METHOD } from "../../report/forecast.ts";
 import { missingNotes } from "../../report/missing.ts";
 import { monthOutlooks, NO_BUDGET, outlookJson, outlookParts } from "../../report/month.ts";
@@ -109,8 +110,11 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery) {
     running: runningSessions(db, deps, deps.filterValues(db)),
     /** The sessions with the latest activity. */
     recent: listSessions(db, deps, { errors: false, sort: "recent", descending: true, limit: RECENT }).rows,
-    /** What was charged besides tokens in the period, in sentences. */
-    charges: total[0] === undefined ? [] : chargeNotes(total[0]),
+    /** What was charged besides tokens, and what flat plans cover in the period, in sentences. */
+    charges: [
+      ...(total[0] === undefined ? [] : chargeNotes(total[0])),
+      ...coveredNotes(coveredBy(db, deps, { ...query, sinceMs, untilMs })),
+    ],
     /** What is missing in the period's total, why, and what to do, in sentences. */
     missing: missingNotes({
       ...total[0],

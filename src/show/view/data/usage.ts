@@ -1,6 +1,7 @@
 import { usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import { chargeNotes } from "../../report/charges.ts";
+import { coveredBy, coveredNotes } from "../../report/covered.ts";
 import { missingNotes } from "../../report/missing.ts";
 import { unpricedModels } from "../../report/prices.ts";
 import type { TimeUnit } from "../../report/query.ts";
@@ -47,8 +48,8 @@ export function usageOver(db: Database, deps: FiguresDeps, { nowMs, ...query }: 
       return row === undefined ? null : figuresOf(row);
     }),
     total: total === undefined ? null : figuresOf(total),
-    /** What was charged besides tokens, in sentences. */
-    charges: total === undefined ? [] : chargeNotes(total),
+    /** What was charged besides tokens, and what flat plans cover, in sentences. */
+    charges: [...(total === undefined ? [] : chargeNotes(total)), ...coveredNotes(coveredBy(db, deps, query))],
     /** What is missing in the total, why, and what to do, in sentences. */
     missing: missingNotes({
       ...total,

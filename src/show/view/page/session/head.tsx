@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { shortModel } from "#kit/text/model-name.ts";
 import type { SessionDocument } from "../../wire/documents.ts";
 import { EXPORTED } from "../data/exported.ts";
-import { AtWork, Branch, Cost, EndBadge, InOut, Pair, placeOf, Unknown } from "../figures/figures.tsx";
+import { AtWork, Branch, Cost, EndBadge, InOut, Notes, Pair, placeOf, Unknown } from "../figures/figures.tsx";
 import { backTo, hrefOf } from "../route.ts";
 import {
   dateTime,
@@ -83,7 +83,7 @@ export function TitleBar({ document, untilMs }: { document: SessionDocument; unt
 }
 
 /** What the line below the title has no room for, and what the agent itself reported. */
-export function MoreFacts({ document: { row, reported } }: { document: SessionDocument }) {
+export function MoreFacts({ document: { row, reported, covered } }: { document: SessionDocument }) {
   return (
     <section class="more-facts">
       <h3>Session</h3>
@@ -106,6 +106,7 @@ export function MoreFacts({ document: { row, reported } }: { document: SessionDo
           </Pair>
         )}
       </dl>
+      <Notes of={covered} />
       {reported === null ? null : (
         <p class="muted">
           The agent reported {orUnknown(reported.input)} tokens in and {orUnknown(reported.output)} out
