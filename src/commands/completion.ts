@@ -52,7 +52,7 @@ async function valuesFor({ places }: Context): Promise<Values> {
     source: agents,
     "import agents": named(cards.filter(({ transcript }) => transcript !== undefined)),
     agents: named(cards.filter(({ installer }) => installer !== undefined)),
-    by: DIMENSIONS.map((dimension) => [dimension, ""]),
+    by: [...DIMENSIONS, "hook"].map((dimension) => [dimension, ""]),
     key: SETTINGS.map(({ key, description }) => [key, description]),
     session: sessions,
     "show name": sessions,

@@ -33,6 +33,8 @@ export type ReportOptions = QuestionOptions & RefreshOption & TitlesOption & { r
  */
 export async function report(by: readonly string[], options: ReportOptions, context: Context): Promise<number> {
   if (options.blocks === true) return (await import("./report-blocks.ts")).reportBlocks(by, options, context);
+  if (by.some((word) => /^hooks?$/.test(word)))
+    return (await import("./report-hooks.ts")).reportHooks(by, options, context);
   if (options.json && options.csv) throw new UserError("E_USAGE", "choose one of --json and --csv");
   const { timeZone } = options;
   // What is wrong is said first. The import has no time zone

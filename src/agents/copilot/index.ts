@@ -40,4 +40,5 @@ export default {
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
   configured: () => import("./configured.ts"),
+  hookRuns: () => import("./hook-runs.ts"),
 } satisfies Agent;

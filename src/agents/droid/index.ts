@@ -33,4 +33,5 @@ export default {
   sessionsBelow: [".factory"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  hookRuns: () => import("./hook-runs.ts"),
 } satisfies Agent;

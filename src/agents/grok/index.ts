@@ -38,4 +38,5 @@ export default {
   sessionsBelow: [".grok"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  hookRuns: () => import("./hook-runs.ts"),
 } satisfies Agent;

@@ -37,4 +37,5 @@ export default {
   sessionsBelow: [".openhands"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  hookRuns: () => import("./hook-runs.ts"),
 } satisfies Agent;

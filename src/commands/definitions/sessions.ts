@@ -85,7 +85,7 @@ function addSumCommands(program: Command, { context, done }: CommandSetup): void
     .command("report")
     .helpGroup(GROUPS.see)
     .description("sum up tokens, cost, turns and tools (default: by day, agent and model)")
-    .argument("[by...]", `today, yesterday; one or more of ${DIMENSIONS.join(", ")}`)
+    .argument("[by...]", `today, yesterday; one or more of ${DIMENSIONS.join(", ")}; or hook, for your own hooks`)
     .option("--blocks", "by the five-hour and weekly windows of rate limits", false)
     .option("--since <time>", "age or time, e.g. 24h, today, 2026-11-14, 2026-11-14T09:00 (default: 30 days)")
     .option("--until <time>", "age or time (default: now)")

@@ -2,6 +2,7 @@ import type { Configured } from "./configured.ts";
 import type { Content } from "./content.ts";
 import type { Event, EventType } from "./event-schema.ts";
 import type { FileWrite } from "./file-write.ts";
+import type { HookRunReader } from "./hook-run.ts";
 import type { Installer } from "./installer.ts";
 import type { IntakeFacts } from "./intake-facts.ts";
 import type { Quirks } from "./quirks.ts";
@@ -111,6 +112,8 @@ export interface Agent extends Quirks {
   readonly installer?: () => Promise<{ default: Installer }>;
   /** What users have added to it. Absent: not known. */
   readonly configured?: () => Promise<{ default: Configured }>;
+  /** Which hooks it ran, from its session files. Absent: these do not say it. */
+  readonly hookRuns?: () => Promise<{ default: HookRunReader }>;
 }
 
 // --- internal ---
