@@ -1,14 +1,9 @@
 import { RootCommand } from "@bomb.sh/tab";
 import type { Command } from "commander";
-import { allAgents } from "#agents/registry.ts";
 import type { Context } from "#config/context.ts";
-import { SETTINGS } from "#config/settings.ts";
 import { ownName } from "#kit/suggest.ts";
-import { localTime } from "#kit/text/figures.ts";
-import { DIMENSIONS } from "#show/report/query.ts";
-import { readStore } from "#store/read-only.ts";
-import { latestSessions } from "#store/session-list.ts";
 import bashScript from "./completion.sh?raw";
+import { type Values, valuesFor } from "./completion-values.ts";
 
 /** `openhook-otel completion <shell>`: prints the script that registers our completions. @returns exit code: 0 */
 export async function completion(shell: string, context: Context): Promise<number> {
@@ -26,7 +21,7 @@ export async function completion(shell: string, context: Context): Promise<numbe
  * @returns exit code: 0
  */
 export async function complete(words: readonly string[], program: Command, context: Context): Promise<number> {
-  const values = await valuesFor(context);
+  const values = await valuesFor(words, context);
   const root = new RootCommand();
   addOptions(root, program, values);
   addCommands(root, program, "", values);
@@ -35,43 +30,6 @@ export async function complete(words: readonly string[], program: Command, conte
 }
 
 // --- internal ---
-
-/** Enough to choose from by hand. */
-const SESSIONS = 50;
-
-/** What can stand for an argument or option, by its name, with a description each. */
-type Values = Readonly<Record<string, readonly (readonly [value: string, description: string])[]>>;
-
-async function valuesFor({ places }: Context): Promise<Values> {
-  const cards = await allAgents();
-  const named = (list: typeof cards) => list.map(({ source, title }) => [source, title] as const);
-  const agents = named(cards);
-  const sessions = sessionsIn(places.storePath);
-  return {
-    agent: agents,
-    source: agents,
-    "import agents": named(cards.filter(({ transcript }) => transcript !== undefined)),
-    agents: named(cards.filter(({ installer }) => installer !== undefined)),
-    by: [...DIMENSIONS, "hook"].map((dimension) => [dimension, ""]),
-    key: SETTINGS.map(({ key, description }) => [key, description]),
-    session: sessions,
-    "show name": sessions,
-  };
-}
-
-function sessionsIn(storePath: string): Values[string] {
-  try {
-    const sessions = readStore(storePath, (db) => latestSessions(db, SESSIONS)) ?? [];
-    return (
-      sessions
-        // Agents choose the ids, and shells may expand what is completed
-        .filter(({ sessionId }) => /^\w[\w.-]*$/.test(sessionId))
-        .map(({ sessionId, source, lastMs }) => [sessionId, `${source}, ${localTime(lastMs)}`])
-    );
-  } catch {
-    return [];
-  }
-}
 
 function addCommands(root: RootCommand, parent: Command, path: string, values: Values): void {
   for (const command of parent.createHelp().visibleCommands(parent)) {
@@ -99,9 +57,9 @@ function addOptions(to: Pick<RootCommand, "option">, command: Command, values: V
 
 /** A handler of the library that offers the choices, or else the values. */
 const offer =
-  (choices: readonly string[] | undefined, values: Values[string] = []) =>
+  (choices: readonly string[] | undefined, values: Values[string] = () => []) =>
   (add: (value: string, description: string) => void): void => {
-    for (const [value, description] of choices?.map((choice) => [choice, ""] as const) ?? values)
+    for (const [value, description] of choices?.map((choice) => [choice, ""] as const) ?? values())
       add(value, description);
   };
 

@@ -116,9 +116,23 @@ export function firstActivity(db: Database): number | undefined {
 export const storedSources = (db: Database): ReadonlySet<string> =>
   new Set(texts(db, "SELECT DISTINCT source AS name FROM sessions"));
 
-// --- internal ---
+/** The models of all calls, by name. */
+export const storedModels = (db: Database): readonly string[] =>
+  texts(db, "SELECT DISTINCT model AS name FROM usage WHERE model IS NOT NULL ORDER BY name");
 
-const SHOWN = "parent IS NULL AND pruned_ms IS NULL AND excluded = 0";
+/** The versions of an agent, the one that was used last first. */
+export const storedVersions = (db: Database, source: string): readonly string[] =>
+  texts(
+    db,
+    `SELECT agent_version AS name FROM sessions WHERE ${SHOWN} AND agent_version IS NOT NULL AND source = ?
+     GROUP BY agent_version ORDER BY max(last_ms) DESC`,
+    source,
+  );
+
+/** SQL condition for sessions that are shown. */
+export const SHOWN = "parent IS NULL AND pruned_ms IS NULL AND excluded = 0";
+
+// --- internal ---
 
 const LISTED = `FROM sessions s WHERE ${SHOWN}
     AND (? IS NULL OR source = ?) AND last_ms >= ? AND (? IS NULL OR first_ms < ?)

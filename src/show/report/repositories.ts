@@ -50,6 +50,27 @@ export function repositoryOrFolder(text: unknown, cwd: unknown): Repository | un
   return name === undefined ? undefined : { name };
 }
 
+/**
+ * Every repository of sessions, the folders of those without one, and both with their names.
+ *
+ * @param condition SQL for the sessions `s` that count
+ */
+export function storedRepositories(db: Database, condition: string) {
+  const repositories = db
+    .prepare(
+      `SELECT DISTINCT json_extract(repository, '$.name') AS name, json_extract(repository, '$.url') AS url
+       FROM sessions s WHERE ${condition} AND repository IS NOT NULL`,
+    )
+    .all()
+    .map(({ name, url }): Repository => ({ name: String(name), ...(typeof url === "string" && { url }) }));
+  const folders = db
+    .prepare(`SELECT DISTINCT cwd FROM sessions s WHERE ${condition} AND repository IS NULL AND cwd IS NOT NULL`)
+    .all()
+    .map(({ cwd }) => String(cwd));
+  const named = [...repositories, ...folders.flatMap((folder) => repositoryOrFolder(undefined, folder) ?? [])];
+  return { repositories, folders, named, names: repositoryNames(named) };
+}
+
 /** The sessions to list, by latest activity. @param repository its name, the end of its address, or its folder */
 export function sessionsAsked(
   db: Database,

@@ -2,7 +2,7 @@ import type { Repository } from "#core/model/session.ts";
 import { cardOf } from "#core/rules/cards.ts";
 import type { Database } from "#store/database.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
-import { type RepositoryNames, repositoryNames, repositoryOrFolder } from "../../report/repositories.ts";
+import { type RepositoryNames, storedRepositories } from "../../report/repositories.ts";
 
 /** The choices of the filters. */
 export interface Choices {
@@ -50,19 +50,7 @@ export const STARTED = `coalesce((SELECT min(min(g.start_ms, coalesce(json_extra
 const CACHE_FACTOR = 50;
 
 function queryFilterValues(db: Database, agents: SessionSource["agents"]): FilterValues {
-  const repositories = db
-    .prepare(
-      `SELECT DISTINCT json_extract(repository, '$.name') AS name, json_extract(repository, '$.url') AS url
-       FROM sessions s WHERE ${SHOWN} AND repository IS NOT NULL`,
-    )
-    .all()
-    .map(({ name, url }): Repository => ({ name: String(name), ...(typeof url === "string" && { url }) }));
-  const folders = db
-    .prepare(`SELECT DISTINCT cwd FROM sessions s WHERE ${SHOWN} AND repository IS NULL AND cwd IS NOT NULL`)
-    .all()
-    .map(({ cwd }) => String(cwd));
-  const named = [...repositories, ...folders.flatMap((folder) => repositoryOrFolder(undefined, folder) ?? [])];
-  const names = repositoryNames(named);
+  const { repositories, folders, named, names } = storedRepositories(db, SHOWN);
   const tools = namesIn(db, "SELECT DISTINCT name FROM tool_usage");
   return { choices: choicesOf(db, agents, named.map(names.nameOf)), repositories, folders, names, tools };
 }
