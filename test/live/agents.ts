@@ -46,6 +46,7 @@ export function testAgents(programs: readonly Program[], others: readonly string
         const isDescribed = scenario.isExtended !== true || program.extensions !== undefined;
         const reason = program.cannot?.[name] ?? (isDescribed ? undefined : "its skills and servers are not described");
         if (reason !== undefined) report.set(`${program.source}, ${name}`, `NOT RUN: ${reason}`);
+        else if (scenario.isExtended) for (const [part, why] of missingIn(program)) report.set(part, `NOT RUN: ${why}`);
         test.skipIf(reason !== undefined)(`${name}: ${scenario.title}`, async ({ skip }) => {
           if (installed === undefined) return skip("no such program on this platform");
           await compare({ program, name, scenario, installed });
@@ -58,3 +59,15 @@ export function testAgents(programs: readonly Program[], others: readonly string
     console.log(["", ...[...report].sort().map(([what, outcome]) => `${what}: ${outcome}`), ""].join("\n"));
   });
 }
+
+// --- internal ---
+
+/** What a program with skills and servers cannot do with them. */
+const missingIn = ({ source, extensions }: Program): readonly (readonly [part: string, why: string])[] => [
+  ...(extensions?.loads === undefined
+    ? ([[`${source}, skills`, "its model reads them as files, so no call names one"]] as const)
+    : []),
+  ...(extensions?.calls === undefined
+    ? ([[`${source}, MCP servers`, "its model cannot call their tools by itself"]] as const)
+    : []),
+];

@@ -30,6 +30,14 @@ export const cline: Program = {
     },
   }),
   arguments: ({ prompt }) => [prompt],
+  extensions: {
+    settings: ({ name, ...server }) => ({
+      ".cline/data/settings/cline_mcp_settings.json": { mcpServers: { [name]: server } },
+    }),
+    skillsIn: ".cline/skills",
+    loads: (skill) => use("skills", { skill }),
+    calls: (server, tool, input, status) => use(`${server}__${tool}`, input, status),
+  },
   askerOf: ({ system }) => (system.includes(CLINE_HELPER) ? "sub" : "main"),
   tools: ({ project }) => ({
     shell: (command, status) => use("run_commands", { commands: [command] }, status),

@@ -51,6 +51,15 @@ context_window = 200000
     ...(continues ? ["--continue"] : []),
     ...["--model", model, "--always-approve", "--no-auto-update", "--single", prompt],
   ],
+  // Its model reads skills with the tool that reads files
+  extensions: {
+    settings: ({ name, command, args }) => ({
+      ".grok/config.toml": `\n[mcp_servers.${name}]\ncommand = "${command}"\nargs = ${JSON.stringify(args)}\n`,
+    }),
+    skillsIn: ".grok/skills",
+    calls: (server, tool, tool_input, status) =>
+      use("use_tool", { tool_name: `${server}__${tool}`, tool_input }, status),
+  },
   askerOf({ headers, system, tools }) {
     // its own requests, such as titles and summaries of turns
     const isOwn = String(headers["x-grok-req-id"] ?? "").startsWith("xai-");

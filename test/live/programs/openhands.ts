@@ -29,6 +29,13 @@ export const openhands: Program = {
     ...(continues ? ["--resume", "--last"] : []),
     ...["--headless", "--json", "--override-with-envs", "-t", prompt],
   ],
+  extensions: {
+    settings: ({ name, ...server }) => ({ ".openhands/mcp.json": { mcpServers: { [name]: server } } }),
+    skillsIn: ".openhands/skills",
+    loads: (name) => use("invoke_skill", { name, summary: COMMON.summary }),
+    calls: (_, tool, input, status) => use(tool, { ...(input as object), ...COMMON }, status),
+    namesServers: false,
+  },
   askerOf: ({ tools }) => (tools.length === 0 ? "aside" : tools.includes("task") ? "main" : "sub"),
   tools: ({ project }) => ({
     // All commands share one shell, which `exit` would end

@@ -30,6 +30,18 @@ export const pi: Program = {
     ...(continues ? ["--continue"] : []),
     ...["--model", model, "--print", prompt],
   ],
+  // Its model reads skills with the tool that reads files
+  extensions: {
+    settings: ({ name, ...server }) => ({
+      ".pi/agent/mcp.json": { mcpServers: { [name]: { ...server, exposure: "direct" } } },
+    }),
+    skillsIn: ".pi/agent/skills",
+    // Hyphens of a server's name become underscores
+    calls(server, tool, input, status) {
+      const mcpServer = server.replaceAll("-", "_");
+      return { ...use(`mcp__${mcpServer}__${tool}`, input, status), mcpServer };
+    },
+  },
   askerOf: ({ tools }) => (tools.length > 0 ? "main" : "aside"),
   tools: () => ({
     shell: (command, status) => use("bash", { command }, status),
