@@ -7,8 +7,8 @@ import { hookLines, inner } from "../shared/transcript/hook-lines.ts";
 
 /** A line for all hooks of an event, each with the file that it is in and its place there: `global/own:stop[0].hooks[1]`. */
 export default {
-  // In 4 of 13 recordings some are missing
-  writesAll: () => false,
+  // The one after the session's end can be missing
+  writesAll: (event) => event !== "stop",
   read: hookLines(['"hook_execution"'], () => (line) => {
     const params = inner(line, "params");
     const [update, meta] = [inner(params, "update"), inner(params, "_meta")];
@@ -18,7 +18,8 @@ export default {
     if (id === undefined || event === undefined || timeMs === undefined) return [];
     return objectsIn(update["runs"]).map((run, i): HookRun => {
       const status = inner(run, "status");
-      const at = { id: `${id}:${i}`, timeMs, event, ...hookIn(asString(run["name"])) };
+      // The numbers in ids begin again when a session is resumed
+      const at = { id: `${id}:${timeMs}:${event}:${i}`, timeMs, event, ...hookIn(asString(run["name"])) };
       return { ...at, outcome: outcomeOf(status), durationMs: asCount(status["elapsed_ms"]) };
     });
   }),
