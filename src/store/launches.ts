@@ -1,15 +1,16 @@
-import type { LaunchingAgent } from "#core/model/launch.ts";
-import { innermost } from "#core/rules/launch.ts";
+import type { LaunchEvidence, LaunchingAgent } from "#core/model/launch.ts";
+import { agrees, innermost } from "#core/rules/launch.ts";
+import { type SessionAbove, sessionAbove } from "./ancestors.ts";
 import type { Database } from "./database.ts";
 import { numbers } from "./rows.ts";
-import { rootOf, type StoredSession, sessionById } from "./sessions.ts";
+import { hadEnded, rootOf, type StoredSession, sessionById } from "./sessions.ts";
 
 // A session that another agent's command started. Stored is what its first hook found; who started it is found out when it is asked,
-// so the order in which hooks are read makes no difference. See docs/decisions/0072
+// so the order in which hooks are read makes no difference. See docs/decisions/0072 and 0079
 
 /** The session that started another one. */
-export interface Launcher {
-  readonly session: StoredSession;
+export interface Launcher extends SessionAbove {
+  readonly knownBy: LaunchEvidence;
   /** The id of the tool call, if the environment had it. */
   readonly named?: string;
 }
@@ -56,10 +57,14 @@ export function launcherOf(db: Database, session: StoredSession): Launcher | und
 export function launchedBy(db: Database, session: StoredSession): readonly StoredSession[] {
   const claims = numbers(
     db,
-    `WITH RECURSIVE own (id) AS (SELECT ?1 UNION SELECT c.id FROM sessions c JOIN own ON c.parent = own.id)
-     SELECT DISTINCT s.id FROM own JOIN sessions p ON p.id = own.id
-       JOIN launches l ON l.source = p.source AND l.session_id = p.session_id AND l.session_id <> ''
-       JOIN sessions s ON s.id = l.session
+    `WITH RECURSIVE own (id) AS (SELECT ?1 UNION SELECT c.id FROM sessions c JOIN own ON c.parent = own.id),
+       claims (id) AS (
+         SELECT l.session FROM own JOIN sessions p ON p.id = own.id
+           JOIN launches l ON l.source = p.source AND l.session_id = p.session_id AND l.session_id <> ''
+         UNION SELECT below.session FROM own JOIN agent_processes p ON p.session = own.id
+           JOIN process_ancestors a ON a.ancestor = p.process AND a.host = p.host
+           JOIN agent_processes below ON below.process = a.process AND below.host = a.host)
+     SELECT s.id FROM claims JOIN sessions s ON s.id = claims.id
      WHERE s.parent IS NULL AND s.pruned_ms IS NULL AND s.excluded = 0 ORDER BY s.launched_ms, s.id`,
     session.id,
   );
@@ -76,21 +81,43 @@ export function launchedBy(db: Database, session: StoredSession): readonly Store
  */
 const START_MS = 60_000;
 
-/** Who started a session by what its first hook found. Several sessions can claim each other, if they were made up. */
+/**
+ * Who started a session by what its first hook found. The environment counts if it and the processes name different sessions, unless all
+ * that it names is above the one of the processes: then that one is between, and passed nothing on. Several sessions can claim each other,
+ * if they were made up.
+ */
 function claimedBy(db: Database, session: StoredSession): Launcher | undefined {
   const { id, launchedMs, firstMs } = session;
   if (launchedMs === undefined || launchedMs - firstMs > START_MS) return undefined;
   const found = launchesOf(db, id);
-  if (found.length === 0) return undefined;
-  const agent = innermost(found, (one) => {
-    const above = storedSession(db, one);
-    return above?.launchedMs === undefined ? undefined : launchesOf(db, above.id);
-  });
+  const named = namedBy(db, id, launchedMs, found);
+  const near = sessionAbove(db, session);
+  if (near === undefined || near.session.id === named?.session.id) return named;
+  const isNear = ({ source, sessionId }: LaunchingAgent): boolean =>
+    sessionId === ""
+      ? source === near.session.source
+      : storedSession(db, { source, sessionId })?.id === near.session.id;
+  return agrees(found, isNear, foundBy(db, near.session) ?? []) ? { ...near, knownBy: "processes" } : named;
+}
+
+/** Who started a session by its environment alone. */
+function namedBy(
+  db: Database,
+  session: number,
+  launchedMs: number,
+  found: readonly LaunchingAgent[],
+): Launcher | undefined {
+  const agent = innermost(found, (one) => foundBy(db, storedSession(db, one)));
   const above = agent && storedSession(db, agent);
   if (agent === undefined || above === undefined) return undefined;
-  if (above.id === id || above.firstMs > launchedMs || hadEnded(db, above, launchedMs)) return undefined;
-  return { session: above, ...(agent.callId !== undefined && { named: agent.callId }) };
+  if (above.id === session || above.firstMs > launchedMs || hadEnded(db, above.id, launchedMs - START_MS))
+    return undefined;
+  return { session: above, knownBy: "environment", ...(agent.callId !== undefined && { named: agent.callId }) };
 }
+
+/** What the hooks of a session found; `undefined` if no hook of it is known. */
+const foundBy = (db: Database, session: StoredSession | undefined): readonly LaunchingAgent[] | undefined =>
+  session?.launchedMs === undefined ? undefined : launchesOf(db, session.id);
 
 const launchesOf = (db: Database, session: number): readonly LaunchingAgent[] =>
   db
@@ -108,12 +135,4 @@ function storedSession(db: Database, { source, sessionId }: LaunchingAgent): Sto
     .prepare("SELECT id FROM sessions WHERE source = ? AND session_id = ? AND excluded = 0")
     .get(source, sessionId);
   return row === undefined ? undefined : rootOf(db, sessionById(db, Number(row["id"])));
-}
-
-/** Whether a session ended before another one can have been started by it. */
-function hadEnded(db: Database, { id }: StoredSession, timeMs: number): boolean {
-  const last = db
-    .prepare("SELECT type FROM events WHERE session = ? AND time_ms < ? ORDER BY time_ms DESC LIMIT 1")
-    .get(id, timeMs - START_MS);
-  return last?.["type"] === "session.end";
 }

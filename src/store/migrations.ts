@@ -55,4 +55,23 @@ export const MIGRATIONS: readonly string[] = [
       input, output, cache_read, cache_write, cache_write_5m, cache_write_1h, reasoning, cost_nano_usd, duration_ms,
       no_price, web_searches, unpriced_searches, fee_nano_usd, nano_credits
     FROM packed_usage;`,
+  // The agents' processes that began sessions (pid and start time), and those above them, the nearest first. since_ms: when the process
+  // directly below such a one was started, by which the agent came about; NULL: unknown
+  `CREATE TABLE agent_processes (
+     session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+     process TEXT NOT NULL,
+     host TEXT NOT NULL,
+     time_ms REAL NOT NULL,
+     PRIMARY KEY (session, process, host)
+   ) WITHOUT ROWID;
+   CREATE INDEX agent_processes_by_process ON agent_processes (process, host);
+   CREATE TABLE process_ancestors (
+     process TEXT NOT NULL,
+     host TEXT NOT NULL,
+     distance INTEGER NOT NULL,
+     ancestor TEXT NOT NULL,
+     since_ms REAL,
+     PRIMARY KEY (process, host, distance)
+   ) WITHOUT ROWID;
+   CREATE INDEX process_ancestors_by_ancestor ON process_ancestors (ancestor, host)`,
 ];

@@ -1,3 +1,4 @@
+import { forgetProcesses } from "./ancestors.ts";
 import { forgetRepository } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { packedFacts } from "./packed.ts";
@@ -87,6 +88,7 @@ export function pruneSession(db: Database, { id, source, sessionId }: Prunable, 
     );
     each("spans", "session = ?", [id], "key", (key) => markPruned(db, "span", key));
     each("increments", "key >= ? AND key < ?", [from, to], "key", (key) => markPruned(db, "increment", key));
+    forgetProcesses(db, id);
     for (const table of SESSION_TABLES) {
       rows += db.prepare(`DELETE FROM ${table} WHERE session = ?`).run(id).changes;
     }
@@ -116,6 +118,7 @@ export const SESSION_TABLES = [
   "open_work",
   "session_processes",
   "launches",
+  "agent_processes",
   "commits",
   "changes",
   "events",

@@ -222,6 +222,14 @@ export const isOpen = (session: string): string =>
 export const hasOpenEvents = (session: string): string =>
   `EXISTS (SELECT 1 FROM events e INDEXED BY events_open WHERE e.session = ${session} AND e.settled = 0)`;
 
+/** Whether the last that happened in a session before a time was its end. */
+export function hadEnded(db: Database, session: number, timeMs: number): boolean {
+  const last = db
+    .prepare("SELECT type FROM events WHERE session = ? AND time_ms < ? ORDER BY time_ms DESC LIMIT 1")
+    .get(session, timeMs);
+  return last?.["type"] === "session.end";
+}
+
 /** Numbers of the open sessions without activity since a time. */
 export const idleSessions = (db: Database, sinceMs: number): readonly number[] =>
   numbers(db, `SELECT s.id FROM sessions s WHERE s.last_ms < ? AND ${isOpen("s.id")}`, sinceMs);

@@ -1,5 +1,5 @@
 // Claude Code's shell ran Codex, whose shell ran Gemini CLI: `recorded` has the hook calls and session files of the real programs.
-import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { allAgents } from "#agents/registry.ts";
@@ -24,7 +24,11 @@ const EXEC = "call_043d36d5bc57e5f18fecde14";
 
 const SOURCES = ["claude-code", "codex", "gemini-cli"];
 
-type Call = RecordedCall & { readonly source: string };
+type Call = RecordedCall & { readonly source: string; readonly process?: Replay["agentProcess"] };
+interface Listed {
+  readonly session_id: string;
+  readonly child_sessions: readonly { readonly session_id: string }[];
+}
 
 let at: Replay;
 let calls: readonly Call[];
@@ -53,7 +57,10 @@ async function printed(command: (context: Context) => Promise<number>, isJson = 
 const shown = (id: string) => printed((context) => show(id, { json: true, envelopes: false, refresh: false }, context));
 const listed = () => printed((context) => sessions({ limit: 20, json: true, refresh: false }, context));
 const put = (some: readonly Call[]): void => {
-  for (const call of some) at.put(call, Date.parse(call.received_at), call.source);
+  for (const call of some) {
+    at.agentProcess = call.process;
+    at.put(call, Date.parse(call.received_at), call.source);
+  }
 };
 
 const TREE = {
@@ -149,6 +156,135 @@ describe.each(Object.entries(ORDERS))("hook calls %s", (_, arrive) => {
   });
 });
 
+const isLate = ({ source, event }: Call): boolean =>
+  (source !== "gemini-cli" && /PostToolUse|Stop|SessionEnd/.test(event)) ||
+  /AfterTool|AfterAgent|SessionEnd/.test(event);
+
+/** The system that ran the agents, and when it was started. */
+const [HOST, BOOT_MS] = ["1.00000000-0000-4000-8000-000000000001", Date.parse("2026-11-30T00:00:00Z")];
+const TICK_MS = 10;
+const startAt = (timeMs: number): number => Math.floor((timeMs - BOOT_MS) / TICK_MS);
+
+const firstMs = (source: string, event: RegExp): number =>
+  Date.parse(calls.find((call) => call.source === source && event.test(call.event))?.received_at ?? "");
+const processOf = (source: string) => ({
+  pid: 1_000 + SOURCES.indexOf(source),
+  start: String(startAt(firstMs(source, /SessionStart/) - 500)),
+  host: HOST,
+});
+
+/** What hooks write on Linux, if no agent passes anything on: each agent is below the shell of its command, below the next agent. */
+function withProcesses(): void {
+  const folder = join(at.places.stateDir, "processes");
+  mkdirSync(folder, { recursive: true });
+  for (const [i, source] of SOURCES.entries()) {
+    const beganMs = firstMs(source, /SessionStart/);
+    const { pid, start } = processOf(source);
+    const above = SOURCES.slice(0, i)
+      .toReversed()
+      .flatMap((one) => {
+        const agent = processOf(one);
+        const shell = startAt(firstMs(one, /PreToolUse|BeforeTool/) + 30);
+        return [`${agent.pid + 100}.${shell}`, `${agent.pid}.${agent.start}`];
+      });
+    const path = join(folder, `${pid}.${start}.1`);
+    const uptime = ((beganMs - BOOT_MS) / 1_000).toFixed(2);
+    writeFileSync(path, `host=${HOST} up=${uptime} ${[`${pid}.${start}`, ...above].join(" ")}\n`);
+    utimesSync(path, beganMs / 1_000, beganMs / 1_000);
+  }
+  const isPassedOn = (name: string): boolean => /SESSION|THREAD|CALL|PID/.test(name);
+  calls = calls.map((call) => ({
+    ...call,
+    env: Object.fromEntries(Object.entries(call.env ?? {}).filter(([name]) => !isPassedOn(name))),
+    process: processOf(call.source),
+  }));
+}
+
+const BY_PROCESSES = {
+  linked_by: "processes",
+  known_by: "only_open",
+} as const;
+const TREE_BY_PROCESSES = {
+  ...TREE,
+  child_sessions: TREE.child_sessions.map((child) => ({
+    ...child,
+    ...BY_PROCESSES,
+    child_sessions: child.child_sessions.map((inner) => ({ ...inner, ...BY_PROCESSES })),
+  })),
+};
+
+describe.each(Object.entries(ORDERS))("hook calls without variables, by their processes, %s", (_, arrive) => {
+  test("are the same tree, with the same sums", async () => {
+    withProcesses();
+    await arrive();
+    expect(await shown(CLAUDE)).toMatchObject(TREE_BY_PROCESSES);
+    expect(await shown(GEMINI)).toMatchObject({ parent: { session_id: CODEX, tool_call: EXEC, ...BY_PROCESSES } });
+    const all = await listed();
+    const child = ({ session_id }: { readonly session_id: string }) => session_id;
+    expect(Object.fromEntries(all.map((one: Listed) => [one.session_id, one.child_sessions.map(child)]))).toEqual({
+      [CLAUDE]: [CODEX],
+      [CODEX]: [GEMINI],
+      [GEMINI]: [],
+    });
+    expect(readdirSync(join(at.places.stateDir, "processes"))).toEqual([]);
+  });
+});
+
+describe("without variables, by the processes", () => {
+  beforeEach(withProcesses);
+
+  test("root spans link to the tool call, as with variables", async () => {
+    await ORDERS["with a drain after each hook call"]?.();
+    const { rootOf, callOf } = roots();
+    for (const [source, id] of [
+      ["codex", BASH],
+      ["gemini-cli", EXEC],
+    ] as const) {
+      const { traceId, spanId } = callOf(id);
+      expect(rootOf(source)).toMatchObject({
+        links: [{ traceId, spanId }],
+        attributes: { "openhook.parent.tool.call.id": id },
+      });
+    }
+  });
+
+  test("agents that were killed are in the tree, with the call that never ended", async () => {
+    put(calls.filter((call) => !isLate(call)));
+    await at.drain({ endIdle: true });
+    expect(await shown(CLAUDE)).toMatchObject({ child_sessions: TREE_BY_PROCESSES.child_sessions });
+  });
+
+  test("a call that did not run when the command began is not the one: the sessions are linked, the call is unknown", async () => {
+    // The only call that ran when Codex began, and not when its shell did
+    calls = calls.map((call) =>
+      call.stdin?.["tool_use_id"] === BASH && call.event === "PreToolUse"
+        ? { ...call, received_at: new Date(Date.parse(call.received_at) + 1_200).toISOString() }
+        : call,
+    );
+    rmSync(join(at.home, ".claude"), { recursive: true });
+    put(calls);
+    await at.drain({ endIdle: true });
+    expect(await shown(CODEX)).toMatchObject({
+      parent: { session_id: CLAUDE, linked_by: "processes", tool_call: null, known_by: null },
+    });
+  });
+
+  test("the agent in between is unknown: its child is linked to the one above it", async () => {
+    put(calls.filter(({ source }) => source !== "codex"));
+    await at.drain({ endIdle: true });
+    expect(await shown(GEMINI)).toMatchObject({ parent: { session_id: CLAUDE, linked_by: "processes" } });
+  });
+
+  test("show says how it is known", async () => {
+    await ORDERS["in one drain"]?.();
+    const text = await printed(
+      (context) => show(CODEX, { json: false, envelopes: false, refresh: false, titles: false }, context),
+      false,
+    );
+    expect(text).toMatch(new RegExp(`started by Claude Code ${CLAUDE} · in Bash ${BASH}\\s+(· )?known by its process`));
+  });
+});
+
 test("root spans link to the tool call that started the session, in its trace", async () => {
   await ORDERS["with a drain after each hook call"]?.();
   const { rootOf, callOf } = roots();
@@ -176,9 +312,6 @@ test("with a trace per turn, the link leads into the trace of the turn", async (
 });
 
 test("agents that were killed are in the tree, with the call that never ended", async () => {
-  const isLate = ({ source, event }: Call): boolean =>
-    (source !== "gemini-cli" && /PostToolUse|Stop|SessionEnd/.test(event)) ||
-    /AfterTool|AfterAgent|SessionEnd/.test(event);
   put(calls.filter((call) => !isLate(call)));
   await at.drain({ endIdle: true });
   expect(await shown(CLAUDE)).toMatchObject({ child_sessions: TREE.child_sessions });

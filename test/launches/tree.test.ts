@@ -5,6 +5,7 @@ import { addSums, sumOfCalls } from "#core/rules/call-sums.ts";
 import { innermost, launchingAgents } from "#core/rules/launch.ts";
 import { descendants, familyOf } from "#show/report/family.ts";
 import { summarise } from "#show/report/session-summary.ts";
+import { noteAncestors, noteBeginning } from "#store/ancestors.ts";
 import type { Database } from "#store/database.ts";
 import { launchedBy, launcherOf, noteLaunch } from "#store/launches.ts";
 import { ensureSession, sessionById } from "#store/sessions.ts";
@@ -56,9 +57,17 @@ beforeEach(() => {
 
 const START_MS = Date.UTC(2026, 10, 30);
 
-function stored(made: readonly Made[]): readonly number[] {
-  return made.map(({ kind, sessionId, hookEnv }, number) => {
+/** @param hasProcess whether the hooks of a session, by its number, saw processes */
+function stored(made: readonly Made[], hasProcess: (number: number) => boolean = () => false): readonly number[] {
+  return made.map(({ kind, sessionId, hookEnv, by }, number) => {
     const session = ensureSession(db, kind, sessionId, START_MS + number);
+    if (hasProcess(number)) {
+      const own = { process: `${number}:1`, host: "here" };
+      const above: { readonly process: string }[] = [];
+      for (let at = by; at !== undefined; at = made[at]?.by) above.push({ process: `${at}:1` });
+      noteBeginning(db, session.id, own, START_MS + number);
+      noteAncestors(db, own, above);
+    }
     noteLaunch(db, session, START_MS + number, () =>
       launchingAgents(agents, hookEnv, { source: kind, sessionId: session.sessionId }),
     );
@@ -95,6 +104,25 @@ test("a link leads to an agent that is really above, and to the next one if all 
           (inCommands(next.kind)?.session === undefined ||
             (next.kind === kind && inCommands(kind)?.inOwnHooks === true));
         if (!isHidden) expect(launcher, `${kind} below ${next?.kind}`).toBe(next && ids[made.indexOf(next)]);
+      }
+    }),
+    { numRuns: runs(160) },
+  );
+});
+
+test("with processes every link leads to the next agent; where only some are known, to one that is above", () => {
+  fc.assert(
+    fc.property(started, fc.infiniteStream(fc.boolean()), fc.boolean(), (list, known, isWhole) => {
+      for (const table of ["launches", "agent_processes", "process_ancestors", "sessions"])
+        db.prepare(`DELETE FROM ${table}`).run();
+      const made = launched(list);
+      const ids = stored(made, () => isWhole || known.next().value === true);
+      for (const [number, { kind, by }] of made.entries()) {
+        const launcher = launcherOf(db, sessionById(db, ids[number] ?? 0))?.session.id;
+        const above: (number | undefined)[] = [];
+        for (let at = by; at !== undefined; at = made[at]?.by) above.push(ids[at]);
+        if (isWhole) expect(launcher, kind).toBe(above[0]);
+        else if (launcher !== undefined) expect(above, kind).toContain(launcher);
       }
     }),
     { numRuns: runs(160) },

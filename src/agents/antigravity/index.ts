@@ -21,5 +21,6 @@ export default {
       write_to_file`),
     agentTypes: [],
   },
+  hasTerminals: true,
   toContent,
 } satisfies Agent;

@@ -23,6 +23,7 @@ export default {
   },
   own: VSCODE_NAMES,
   environment: ["COPILOT_CLI"],
+  hasTerminals: true,
   toContent: hookContent,
   toFileWrites: writesOfTools({
     create_file: "create",

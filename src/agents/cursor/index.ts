@@ -31,6 +31,7 @@ export default {
   },
   environment: ["CURSOR_VERSION"],
   replies: { "*": REPLY },
+  hasTerminals: true,
   toContent,
   toFileWrites: writesOfTools({
     Write: "whole",

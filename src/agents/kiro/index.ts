@@ -31,6 +31,7 @@ export default {
   },
   environment: ["KIRO_HOME", "KIRO_SESSION_ID", "KIRO_VERSION"],
   inCommands: { session: ["KIRO_SESSION_ID"], inOwnHooks: true },
+  hasTerminals: true,
   toContent: hookContent,
   toFileWrites,
   sessionsBelow: [".kiro"],

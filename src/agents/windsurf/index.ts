@@ -21,6 +21,7 @@ export default {
     tools: words("mcp_tool_use read_code run_command write_code"),
     agentTypes: [],
   },
+  hasTerminals: true,
   toContent,
   toFileWrites: writesOfTools({ write_code: "write" }),
 } satisfies Agent;

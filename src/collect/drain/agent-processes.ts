@@ -19,9 +19,9 @@ export type AgentProcess = ProcessKey & { readonly isCertain: boolean };
 export function agentProcessOf(drain: Drain, source: string, facts: IntakeFacts): AgentProcess | undefined {
   const runIn = cardOf(drain, source)?.hooksRunIn;
   if (runIn === undefined) return undefined;
-  const { agentProcess, host, parentPid, parentStart } = facts;
-  if (agentProcess !== undefined && host !== undefined)
-    return { process: `${agentProcess.pid}:${agentProcess.start}`, host, isCertain: runIn === "agent" };
+  const { host, parentPid, parentStart } = facts;
+  const known = processOf(facts);
+  if (known !== undefined) return { ...known, isCertain: runIn === "agent" };
   // On Windows it is nearly always a shell that ends with the hook, and pids are used again within minutes
   if (drain.platform === "win32") return undefined;
   // Without /proc the parent may also be such a shell
@@ -29,6 +29,12 @@ export function agentProcessOf(drain: Drain, source: string, facts: IntakeFacts)
     ? undefined
     : { process: `${parentPid}:`, host: "", isCertain: false };
 }
+
+/** The first process above the hook that is no shell. Whether it is the agent's, or a helper's, is not known. */
+export const processOf = ({ agentProcess, host }: IntakeFacts): ProcessKey | undefined =>
+  agentProcess === undefined || host === undefined
+    ? undefined
+    : { process: `${agentProcess.pid}:${agentProcess.start}`, host };
 
 /** Numbers of the open sessions whose processes are all gone. */
 export function sessionsWithoutProcess(drain: Drain): readonly number[] {

@@ -19,11 +19,12 @@ import { quarantine } from "../intake/quarantine.ts";
 import { isRetried } from "../intake/quarantined.ts";
 import { adapt, refused } from "../payload/adapt.ts";
 import { recordMovedRoots } from "../transcripts/transcript-roots.ts";
-import { agentProcessOf } from "./agent-processes.ts";
+import { agentProcessOf, processOf } from "./agent-processes.ts";
 import { recordedPipeline } from "./ci-job.ts";
 import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { originsIn } from "./local-sessions.ts";
+import { readProcesses } from "./read-processes.ts";
 import { payloadIncrement, recordSelf } from "./self.ts";
 import { reasonSetAside, takeBack } from "./set-aside.ts";
 import { type CountedRefusal, type PayloadBatch, type StorablePayload, storePayloads } from "./store-payloads.ts";
@@ -45,6 +46,7 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
   }
   await reading.commit();
   reading.reportLosses();
+  readProcesses(drain);
   return reading.touched;
 }
 
@@ -211,11 +213,13 @@ class Reading {
     await loadProjectSettings(this.#drain, foldersOf(adapted.events));
     const origins = await originsIn(this.#drain, adapted.events, facts);
     const process = agentProcessOf(this.#drain, adapted.source, facts);
+    const ranIn = processOf(facts);
     return {
       file,
       ...adapted,
       origins,
       ...(process && { process }),
+      ...(ranIn && { ranIn }),
       pipeline: recordedPipeline(facts.env[PIPELINE_VARIABLE], this.#drain.env),
       isBridged: facts.env[BRIDGE_VARIABLE] === undefined,
       env: facts.env,

@@ -8,6 +8,7 @@ import { hasAssignedSessionId, timeMsOf } from "#core/rules/event.ts";
 import { extrasOf } from "#core/rules/extras.lazy.ts";
 import { launchingAgents } from "#core/rules/launch.ts";
 import { openAt } from "#core/session/processes.ts";
+import { noteBeginning } from "#store/ancestors.ts";
 import { storeContent } from "#store/capture/content.ts";
 import { levelOf } from "#store/capture/level.ts";
 import { stripEventNames } from "#store/capture/names.ts";
@@ -19,7 +20,7 @@ import { noteLaunch } from "#store/launches.ts";
 import { addToMeta } from "#store/meta.ts";
 import { inRoot, moveEvent, unplacedEvents } from "#store/move-facts.ts";
 import { addLostEvents, markCommitted } from "#store/self.ts";
-import { noteAgentProcess } from "#store/session-processes.ts";
+import { noteAgentProcess, type ProcessKey } from "#store/session-processes.ts";
 import {
   ensureSession,
   type Pipeline,
@@ -48,6 +49,8 @@ export type StorablePayload = AdaptedPayload & {
   readonly origins?: Origins;
   /** The agent's process that ran the hook, if the card says that this is known. */
   readonly process?: AgentProcess;
+  /** The process in which the hook ran, if it is known; see `processOf`. */
+  readonly ranIn?: ProcessKey;
   /** The CI job that ran the agent, if it is certain. */
   readonly pipeline?: Pipeline | undefined;
   /** The variables that the hook recorded. @default none */
@@ -144,10 +147,15 @@ function storeEvent(
   drain: Drain,
   payloadEvent: Event,
   touched: number[],
-  { isBridged, process, pipeline, env = {}, source }: StorablePayload,
+  { isBridged, process, ranIn, pipeline, env = {}, source }: StorablePayload,
 ): AssignedEvent | undefined {
   const { db, report } = drain;
   const found = assignSession(drain, payloadEvent);
+  // A wrapped program's hook runs in a command of the agent, not in the agent
+  const isAgents = payloadEvent.source === source || cardOf(drain, payloadEvent.source) === undefined;
+  // Also of a session that is not kept: its process then works on two
+  if (isAgents && ranIn !== undefined && beginsIn(found.session, payloadEvent))
+    noteBeginning(db, found.session.id, ranIn, timeMsOf(payloadEvent));
   const allowed = applyProjectSettings(
     drain,
     found.session,
@@ -171,8 +179,7 @@ function storeEvent(
   }
   setPipeline(db, session.id, keepsNames(levelOf(drain, session)) ? pipeline : undefined);
   if (process !== undefined && extras.agent_id === undefined) noteAgentProcess(db, session.id, process, event);
-  // A wrapped program's hook runs in a command of the agent, not in the agent
-  if (event.source === source || cardOf(drain, event.source) === undefined) {
+  if (isAgents) {
     const own = { source: event.source, sessionId: session.local?.nativeId ?? session.sessionId };
     noteLaunch(db, session, timeMsOf(event), () => launchingAgents(drain.agents, env, own));
   }
@@ -185,6 +192,10 @@ function storeEvent(
   if (extras.continues === "fork") setFork(db, session.id, "waiting");
   return assigned;
 }
+
+/** Whether an event can be a session's first one in a process. */
+const beginsIn = ({ launchedMs }: StoredSession, event: Event): boolean =>
+  event.type === "session.start" || launchedMs === undefined || timeMsOf(event) < launchedMs;
 
 /** The transcript that a sender of OpenHook names; the specification has a field for it only at a session's end. */
 function namedTranscript(event: Event): string | undefined {

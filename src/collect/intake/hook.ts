@@ -1,18 +1,10 @@
 import { spawn } from "node:child_process";
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, parse } from "node:path";
 import { isPlainOrFree, writeEvent } from "./hook-event-file.ts";
 import { type DrainOption, optionsOf } from "./hook-options.ts";
 import { readPayload, type Stdin } from "./hook-payload.ts";
+import { noteProcesses, originOf, startOfProcess } from "./hook-processes.ts";
 import { hasSessionId, sessionStartOf } from "./hook-session-start.ts";
 import {
   allowedNodeOptions,
@@ -27,9 +19,7 @@ import {
   HOOK_FOLDER,
   HOOK_NODE_OPTIONS,
   HOOK_STATE,
-  type HookOrigin,
   MAX_FILE_BYTES,
-  processStart,
   STARTUP_VARIABLES,
 } from "./inbox-file.ts";
 
@@ -80,11 +70,14 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
     const maxBytes = MAX_FILE_BYTES - headFor(Number.MAX_SAFE_INTEGER).length;
     const { chunks, end } = await readPayload(options.payload, io, maxBytes);
     const parent = parentOf(io, options.source, chunks, places);
-    const last = Buffer.from(formatEnd(end, parent.start, originOf(io.ppid)));
+    const origin = originOf(io.ppid);
+    const last = Buffer.from(formatEnd(end, parent.start, origin));
     const parts = [headFor(parent.pid), ...chunks, last];
-    if (!isGoneForAWeek(places)) attempt(() => writeEvent(places, `${io.ppid}-${pid}`, parts));
+    const isKept = !isGoneForAWeek(places);
+    if (isKept) attempt(() => writeEvent(places, `${io.ppid}-${pid}`, parts));
     event ??= eventNameIn(chunks);
     const drain = options.drain ?? drainFor(event);
+    if (isKept && drain === "if-waiting") attempt(() => noteProcesses(places.stateDir, parent, origin));
     // `soon` saves drains in hook.sh; here it is the same as `yes`, since only one drain runs at a time
     const isDue = drain === "yes" || drain === "soon" || (drain === "if-waiting" && queuedFiles(places.inboxDir) > 1);
     const isBridged = isBridgeOn(places, env);
@@ -194,25 +187,6 @@ function isZombie(pid: number): boolean {
   }
 }
 
-/** Pid namespace, boot and the agent's process, as hook.sh finds them; empty without /proc. */
-function originOf(parent: number): HookOrigin {
-  try {
-    const namespace = /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0];
-    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-    let pid = parent;
-    let stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    while (SHELLS.test(stat)) {
-      pid = Number(stat.slice(stat.lastIndexOf(") ") + 2).split(" ")[1]);
-      if (pid <= 1) break;
-      stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    }
-    const agent = pid <= 1 ? { pid: 0, start: "0" } : { pid, start: processStart(stat) ?? "0" };
-    return { host: `${namespace}.${boot}`, ...(pid !== parent && { agent }) };
-  } catch {
-    return {};
-  }
-}
-
 /**
  * The process whose child this hook is. On Windows, without a session id, that of the session's start; `start` is then the time of that
  * event.
@@ -232,18 +206,6 @@ function parentOf(
     return { pid: start.ppid, start: String(start.startMs) };
   } catch {
     return direct;
-  }
-}
-
-/** The line of a shell in /proc. The same names in hook.sh. */
-const SHELLS = /^\d+ \((?:sh|dash|bash|ash|busybox|zsh|ksh[^)]*|mksh|fish)\) /;
-
-/** The start time as hook.sh reads it; `undefined` without /proc. */
-function startOfProcess(pid: number): string | undefined {
-  try {
-    return processStart(readFileSync(`/proc/${pid}/stat`, "latin1"));
-  } catch {
-    return undefined;
   }
 }
 

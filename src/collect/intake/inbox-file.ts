@@ -132,6 +132,12 @@ export function formatHead({ source, event, ppid, pid, cwd, env }: Head): string
 export const processStart = (stat: string): string | undefined =>
   stat.slice(stat.lastIndexOf(") ") + 2).split(/\s+/)[19];
 
+/** The pid of a process's parent, from the same line; `undefined` if there is none. */
+export const parentOfProcess = (stat: string): number | undefined => {
+  const pid = Number(stat.slice(stat.lastIndexOf(") ") + 2).split(" ")[1]);
+  return pid > 0 ? pid : undefined;
+};
+
 /**
  * The last line, with the newline that separates it from the payload.
  *
@@ -160,7 +166,7 @@ export interface HookOrigin {
 }
 
 /** Identifies one process of one running system. */
-interface ProcessName {
+export interface ProcessName {
   readonly pid: number;
   /** Its start time in the system's unit. */
   readonly start: string;

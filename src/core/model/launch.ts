@@ -21,9 +21,12 @@ export interface LaunchingAgent {
   readonly callId?: string;
 }
 
+/** How it is known which session started another one: by what its hook found in its environment, or by the processes above its agent. */
+export type LaunchEvidence = "environment" | "processes";
+
 /** The tool call that started a session, and how this is known. */
 export interface LaunchingCall {
   readonly callId: string;
-  /** `named`: the call's id was in the environment; `only_open`: no other call that can start programs ran. */
+  /** `named`: the call's id was in the environment; `only_open`: no other call that can start programs ran then. */
   readonly how: "named" | "only_open";
 }

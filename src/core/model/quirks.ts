@@ -50,6 +50,13 @@ export interface Quirks {
   toEntries?(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[];
   /** How programs that its commands start can tell, so that sessions of other agents are found to be started by it. @default unknown */
   readonly inCommands?: CommandVariables;
+  /**
+   * True: users also type in terminals below its process, as in an editor. A session of another agent below it was then started by a
+   * session of it only if this began in a tool call.
+   *
+   * @default false
+   */
+  readonly hasTerminals?: true;
   /** Project files, relative to the project, from which the agent sets environment variables, in addition to `.env`. */
   readonly setsVariablesFrom?: readonly string[];
   /**

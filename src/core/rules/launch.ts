@@ -44,12 +44,26 @@ export function innermost(
 }
 
 /**
+ * Whether a session that is above by its processes agrees with what the environment contained: everything in there is this session, or
+ * is above it too.
+ *
+ * @param isNear whether an agent is this session
+ * @param foundByNear what the hooks of this session found
+ */
+export const agrees = (
+  found: readonly LaunchingAgent[],
+  isNear: (agent: LaunchingAgent) => boolean,
+  foundByNear: readonly LaunchingAgent[],
+): boolean => found.every((agent) => isNear(agent) || foundByNear.some((one) => isSame(one, agent)));
+
+/**
  * The tool call in which a session began.
  *
  * @param launcher what is known of the session that started it: its calls, without those that only wait for a subagent; when its turns
  *        began; its tools that run commands
  * @param startMs when the session that was started ran its first hook
  * @param named the id that the environment had
+ * @param sinceMs when the command began, if its process is known: its call ran from then on, and no other one
  * @returns `undefined` if none or more than one can be it
  */
 export function launchingCall(
@@ -60,13 +74,18 @@ export function launchingCall(
   },
   startMs: number,
   named: string | undefined,
+  sinceMs?: number,
 ): LaunchingCall | undefined {
   const { calls, turnStarts, shells } = launcher;
   if (named !== undefined && calls.some(({ callId }) => callId === named)) return { callId: named, how: "named" };
+  const fromMs = sinceMs === undefined ? startMs : sinceMs - CLOCKS_MS;
   const [only, ...others] = calls.filter(
-    (call) => isRunning(call, startMs, turnStarts) && mayStartPrograms(call, shells),
+    (call) => ranWithin(call, fromMs, startMs, turnStarts) && mayStartPrograms(call, shells),
   );
-  return only === undefined || others.length > 0 ? undefined : { callId: only.callId, how: "only_open" };
+  if (only === undefined || others.length > 0) return undefined;
+  const isWhole =
+    sinceMs === undefined || (only.startMs <= sinceMs + LATE_MS && ranWithin(only, startMs, startMs, turnStarts));
+  return isWhole ? { callId: only.callId, how: "only_open" } : undefined;
 }
 
 // --- internal ---
@@ -76,12 +95,23 @@ const variableIn = (env: Readonly<Record<string, string>>, name: string | undefi
 
 const isSame = (a: LaunchingAgent, b: LaunchingAgent): boolean => a.source === b.source && a.sessionId === b.sessionId;
 
+/** A process's start is known to a hundredth of a second, by another clock than that of the calls. */
+const CLOCKS_MS = 50;
+
+/** Codex's session file counts a call from some time after the start of its process. */
+const LATE_MS = 1_000;
+
 /** A call without an end ran until the next turn at most. */
-const isRunning = ({ startMs, endMs, status }: ToolCall, timeMs: number, turnStarts: readonly number[]): boolean =>
-  startMs <= timeMs &&
+const ranWithin = (
+  { startMs, endMs, status }: ToolCall,
+  fromMs: number,
+  toMs: number,
+  turnStarts: readonly number[],
+): boolean =>
+  startMs <= toMs &&
   (status === "open" || status === "unfinished"
-    ? !turnStarts.some((turnMs) => startMs < turnMs && turnMs <= timeMs)
-    : endMs >= timeMs);
+    ? !turnStarts.some((turnMs) => startMs < turnMs && turnMs <= fromMs)
+    : endMs >= fromMs);
 
 /** Servers of tools run beside the agent, in its environment. */
 const mayStartPrograms = ({ name, mcpServer }: ToolCall, shells: CommandVariables["shells"]): boolean =>

@@ -5,7 +5,7 @@ import { sessionName, sumsJson } from "./session-json.ts";
 
 /** The members of `--json` that name the sessions above and below. Unknown is `null`. */
 export const familyJson = ({ parent, children, withChildren }: Family) => ({
-  parent: parent === undefined ? null : { ...sessionName(parent.launcher), ...callJson(parent) },
+  parent: parent === undefined ? null : { ...sessionName(parent.launcher), ...launchJson(parent) },
   child_sessions: children.map(childJson),
   totals_with_children:
     withChildren === undefined
@@ -15,12 +15,14 @@ export const familyJson = ({ parent, children, withChildren }: Family) => ({
 
 // --- internal ---
 
-const callJson = ({ call }: Pick<Launch, "call">) => ({
+const launchJson = ({ call, knownBy }: Pick<Launch, "call" | "knownBy">) => ({
+  /** How the link between the sessions is known, whichever call it was. */
+  linked_by: knownBy,
   tool_call: call?.callId ?? null,
   known_by: call?.how ?? null,
 });
 
-interface ChildJson extends ReturnType<typeof sessionName>, ReturnType<typeof callJson> {
+interface ChildJson extends ReturnType<typeof sessionName>, ReturnType<typeof launchJson> {
   readonly start: string | null;
   readonly totals: ReturnType<typeof sumsJson>;
   readonly child_sessions: readonly ChildJson[];
@@ -28,7 +30,7 @@ interface ChildJson extends ReturnType<typeof sessionName>, ReturnType<typeof ca
 
 const childJson = (child: ChildSession): ChildJson => ({
   ...sessionName(child.summary.stored),
-  ...callJson(child),
+  ...launchJson(child),
   start: isoTime(child.summary.segments[0]?.startMs ?? child.summary.stored.firstMs),
   totals: sumsJson(child.summary.sums, child.summary.facts),
   child_sessions: child.children.map(childJson),

@@ -18,7 +18,7 @@ export interface Family {
 }
 
 /** A session that a command started, with those that its own commands started. */
-export interface ChildSession extends Pick<Launch, "call"> {
+export interface ChildSession extends Pick<Launch, "call" | "knownBy"> {
   readonly summary: SessionSummary;
   readonly children: readonly ChildSession[];
 }
@@ -70,7 +70,8 @@ export function childrenBySpan(
 // --- internal ---
 
 function childrenOf(source: SessionSource, stored: StoredSession): readonly ChildSession[] {
-  return launchesFrom(source, stored).map(({ launched, call }) => ({
+  return launchesFrom(source, stored).map(({ launched, call, knownBy }) => ({
+    knownBy,
     summary: summarise(source.db, launched, { agents: source.agents }),
     children: childrenOf(source, launched),
     ...(call !== undefined && { call }),

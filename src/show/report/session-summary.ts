@@ -5,10 +5,10 @@ import { addSums, sumOfCalls } from "#core/rules/call-sums.ts";
 import type { Totals } from "#core/telemetry/totals.ts";
 import { coveredMs } from "#kit/numbers.ts";
 import type { Database } from "#store/database.ts";
-import { launchedBy, launcherOf } from "#store/launches.ts";
 import { isPacked } from "#store/packed.ts";
 import { settledSubagents, settledSums, settledTools, settledTurnCounts, settledTurns } from "#store/queries.ts";
 import { segmentsOf } from "#store/segments.ts";
+import { relativesOf } from "#store/sessions/launch.ts";
 import type { SessionSource } from "#store/sessions/read-session.ts";
 import { knownFactsOf } from "#store/sessions/read-session.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
@@ -47,7 +47,7 @@ export interface Agents extends Pick<SessionSource, "agents"> {
 
 /** Summarises a session. Only its open part is built; settled parts are sums in the store, so a long session takes no longer. */
 export function summarise(db: Database, stored: StoredSession, { agents, subscriptions }: Agents): SessionSummary {
-  const related = { ...relativesOf(db, stored), ...subscriptionMark(stored, subscriptions) };
+  const related = { ...relativesOf({ db, agents }, stored), ...subscriptionMark(stored, subscriptions) };
   if (isPacked(db, stored.id)) return { ...summarisePacked(db, stored, { agents }), ...related };
   const session = unsettledSession({ db, agents }, stored);
   const facts = knownFactsOf(db, { agents }, stored);
@@ -71,12 +71,6 @@ export function summarise(db: Database, stored: StoredSession, { agents, subscri
     workMs: coveredMs([...turns, ...subagents]),
     ...related,
   };
-}
-
-/** The session that started one, and those that it started. */
-export function relativesOf(db: Database, stored: StoredSession): Pick<SessionSummary, "parent" | "children"> {
-  const parent = launcherOf(db, stored)?.session;
-  return { ...(parent !== undefined && { parent }), children: launchedBy(db, stored) };
 }
 
 /** How long it was open: the time from start to end of its segments, without the pauses between them; an open segment ends with its last activity. */

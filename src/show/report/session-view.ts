@@ -12,6 +12,7 @@ import {
   settledToolCalls,
   settledTurns,
 } from "#store/queries.ts";
+import { relativesOf } from "#store/sessions/launch.ts";
 import { knownFactsOf } from "#store/sessions/read-session.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import type { StoredSession } from "#store/sessions.ts";
@@ -27,7 +28,7 @@ import {
   withOpenTurns,
 } from "./open-part.ts";
 import { subscriptionMark } from "./prices.ts";
-import { type Agents, relativesOf, type SessionSummary, summarise } from "./session-summary.ts";
+import { type Agents, type SessionSummary, summarise } from "./session-summary.ts";
 import { type UnseenSearches, unseenIn } from "./unseen-searches.ts";
 
 /** What is shown of a session beside its stored spans. */
@@ -107,7 +108,7 @@ export function viewOf(
     covered: coveredBy(db, of, { session: stored.id }),
     unseen: unseenIn(of.agents, stored.source, toolCalls),
     ...(reported !== undefined && { reported }),
-    ...relativesOf(db, stored),
+    ...relativesOf({ db, agents: of.agents }, stored),
     ...subscriptionMark(stored, of.subscriptions),
   };
 }

@@ -33,6 +33,8 @@ export function variantCard(variant: Variant, { versions, ...own }: Own) {
     // Seen with OpenCode 1.18.33 and Kilo 7.7.7, which also sets OPENCODE: commands do not get the session's id
     inCommands: { mark: `${variant.source.toUpperCase()}_PID`, inOwnHooks: true },
     unreadFormats: async (query) => (await import("./transcript.ts")).unreadFormats(variant, query),
+    // In its desktop app and on the web
+    hasTerminals: true,
     toContent,
     toFileWrites,
   } satisfies Agent;

@@ -8,6 +8,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   statSync,
@@ -57,24 +58,54 @@ export function writeEvent({ source, keptEnv, cwd, event }, payload) {
   writeFile(
     inboxDir,
     `${process.pid}-${process.pid}`,
-    `openhook-inbox 1\n${head.join("")}\n${text}\nend=whole${startOfProcess()}\n`,
+    `openhook-inbox 1\n${head.join("")}\n${text}\nend=whole${originOfProcess()}\n`,
   );
+  ignoringErrors(noteProcesses);
   startDrainForBridge();
 }
 
-let cachedStart;
+let cachedOrigin;
 
-/** A space and the time at which this process started, in the system's unit; with the pid it identifies the process. */
-function startOfProcess() {
-  try {
-    if (cachedStart === undefined) {
-      const stat = readFileSync("/proc/self/stat", "latin1");
-      cachedStart = ` ${stat.slice(stat.lastIndexOf(") ") + 2).split(/\s+/)[19]}`;
+/** The time at which this process started, in the system's unit, and the system in which its pid is valid, as hook.sh writes them. */
+function originOfProcess() {
+  cachedOrigin ??= ignoringErrors(() => {
+    const { start } = processOf("self");
+    return ` ${start}${ignoringErrors(() => ` host=${hostOf()}`, "")}`;
+  }, "");
+  return cachedOrigin;
+}
+
+function processOf(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  const fields = stat.slice(stat.lastIndexOf(") ") + 2).split(/\s+/);
+  return { parent: Number(fields[1]), start: fields[19] };
+}
+
+function hostOf() {
+  const namespace = /\d+/.exec(readlinkSync("/proc/self/ns/pid"))[0];
+  return `${namespace}.${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()}`;
+}
+
+let hasNotedProcesses = false;
+
+/** Once: the processes above this one, from which a drain sees whose command started it. hook.sh writes the same file. */
+function noteProcesses() {
+  if (hasNotedProcesses) return;
+  hasNotedProcesses = true;
+  const [host, own] = [hostOf(), processOf("self")];
+  const names = [`${process.pid}.${own.start}`];
+  ignoringErrors(() => {
+    for (let pid = own.parent; pid > 1 && names.length <= 12; ) {
+      const { parent, start } = processOf(pid);
+      names.push(`${pid}.${start}`);
+      pid = parent;
     }
-    return cachedStart;
-  } catch {
-    return "";
-  }
+  });
+  const [uptime] = readFileSync("/proc/uptime", "latin1").split(" ");
+  const folder = join(paths().stateDir, "processes");
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, `${names[0]}.${host.slice(0, host.indexOf("."))}`);
+  writeFileSync(path, `host=${host} up=${uptime} ${names.join(" ")}\n`, { flag: "wx", mode: 0o600 });
 }
 
 /** Writes a file under its final name. Its end line marks it as complete; existing files are never overwritten. */

@@ -13,10 +13,11 @@ type Parts = readonly (readonly Piece[])[];
 /** Who started the session; nothing if that is not known. */
 export function parentParts({ parent }: Family, cards: Cards): Parts {
   if (parent === undefined) return [];
-  const { launcher, call } = parent;
+  const { launcher, call, knownBy } = parent;
   return [
     [{ text: "started by ", style: "dim" }, { text: named(launcher, cards) }],
     [{ text: call === undefined ? "call unknown" : `in ${calledOf(call)}` }],
+    ...(knownBy === "processes" ? [[{ text: "known by its process" }]] : []),
   ];
 }
 
