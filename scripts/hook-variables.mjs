@@ -11,7 +11,7 @@ const load = (...path) => importBundled({ entryPoints: [join(root, "src", ...pat
 const { COMMAND_VARIABLES, RECORDED_VARIABLES } = await load("agents", "intake.const.ts");
 const { ALLOWED_NODE_OPTIONS, STARTUP_VARIABLES } = await load("collect", "intake", "inbox-file.ts");
 
-const PER_LINE = 5;
+const PER_LINE = 15;
 const PER_GROUP = 15;
 const inLines = (commands) =>
   commands

@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { PROCESS_FOLDER, parseProcesses } from "#collect/intake/hook-process-file.ts";
 import { parentOfProcess, parseInboxFile, processStart } from "#collect/intake/inbox-file.ts";
-import { PROCESS_FOLDER, parseProcesses } from "#collect/intake/process-file.ts";
 import { hostHere } from "../support/host.ts";
 import { intakes, makeSandbox, run, type Sandbox, until } from "./intakes.ts";
 

@@ -1,14 +1,18 @@
 // Agents whose processes are below those of other agents. A made-up system with few pids, which are used again, shows that a link is never
 // wrong, and is there whenever the processes show it.
 import { beforeEach, describe, expect, test } from "vitest";
-import { formatProcesses, parseProcesses } from "#collect/intake/process-file.ts";
+import { formatProcesses, parseProcesses } from "#collect/intake/hook-process-file.ts";
 import type { LaunchingAgent } from "#core/model/launch.ts";
+import type { ToolCall } from "#core/model/session.ts";
+import { launchingCall } from "#core/rules/launch.ts";
 import { noteAncestors, noteBeginning } from "#store/ancestors.ts";
 import type { Database } from "#store/database.ts";
 import { launchedBy, launcherOf, noteLaunch } from "#store/launches.ts";
 import { pruneSession } from "#store/prune.ts";
+import { launchesFrom, launchOf, relativesOf } from "#store/sessions/launch.ts";
 import { ensureSession, type StoredSession, sessionById } from "#store/sessions.ts";
 import { temporaryStores } from "../store/temporary.ts";
+import { ACME } from "../support/inbox-fixture.ts";
 import fc from "../support/properties.ts";
 import { runs } from "../support/whole.ts";
 
@@ -329,6 +333,62 @@ describe("the processes above", () => {
     for (const one of [inner, outer]) pruneSession(db, one, START_MS);
     for (const table of ["agent_processes", "process_ancestors"])
       expect(db.prepare(`SELECT * FROM ${table}`).all(), table).toEqual([]);
+  });
+});
+
+test("below an agent with terminals, in which users type too, only what begins in a tool call is its child", () => {
+  const outer = seen("outer", { process: "10:1", timeMs: START_MS - 60_000 });
+  const inner = seen("inner", { process: "30:3", above: ["10:1"], sinceMs: START_MS - 1_000 });
+  const linked = (hasTerminals: boolean) => {
+    const source = { db, agents: [hasTerminals ? { ...ACME, hasTerminals } : ACME] };
+    const links = {
+      above: launchOf(source, inner)?.launcher.id,
+      below: launchesFrom(source, outer).map(({ launched }) => launched.id),
+    };
+    const { parent, children } = relativesOf(source, inner);
+    expect([parent?.id, children]).toEqual([links.above, []]);
+    expect(relativesOf(source, outer).children.map(({ id }) => id)).toEqual(links.below);
+    return links;
+  };
+  const both = { above: outer.id, below: [inner.id] };
+  expect(linked(false)).toEqual(both);
+  expect(linked(true)).toEqual({ above: undefined, below: [] });
+  const times = { startMs: START_MS - 1_500, endMs: START_MS + 1_000 };
+  const call: ToolCall = { callId: "call", name: "shell", status: "success", ...times };
+  db.prepare(
+    `INSERT INTO tool_calls (session, call_id, segment, name, status, subagent, start_ms, end_ms, body)
+     VALUES (?, 'call', 0, 'shell', 'success', 0, ?, ?, ?)`,
+  ).run(outer.id, times.startMs, times.endMs, JSON.stringify(call));
+  expect(linked(true)).toEqual(both);
+});
+
+describe("the call", () => {
+  const call = (callId: string, startMs: number, endMs: number): ToolCall => ({
+    callId,
+    name: "shell",
+    status: "success",
+    startMs,
+    endMs,
+  });
+  const found = (...calls: readonly ToolCall[]) =>
+    launchingCall({ calls, turnStarts: [], shells: undefined }, 100_000, undefined, 90_000)?.callId;
+
+  test.each([
+    ["the only one from the command's start to the agent's", [call("a", 89_990, 120_000)], "a"],
+    [
+      "none of two that ran then, even if one of them had ended",
+      [call("a", 89_990, 120_000), call("b", 89_000, 95_000)],
+      undefined,
+    ],
+    ["none if the only one began after the command", [call("a", 95_000, 120_000)], undefined],
+    ["none if the only one ended before the agent began", [call("a", 89_000, 95_000)], undefined],
+    [
+      "not affected by calls before and after",
+      [call("b", 1, 80_000), call("a", 89_990, 120_000), call("c", 110_000, 120_000)],
+      "a",
+    ],
+  ])("is %s", (_, calls, expected) => {
+    expect(found(...calls)).toBe(expected);
   });
 });
 

@@ -2,7 +2,7 @@ import { readdirSync, statSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { readOwn } from "#kit/own-file.ts";
 import { noteAncestors } from "#store/ancestors.ts";
-import { MAX_PROCESS_FILE_BYTES, PROCESS_FOLDER, parseProcesses } from "../intake/process-file.ts";
+import { MAX_PROCESS_FILE_BYTES, PROCESS_FOLDER, parseProcesses } from "../intake/hook-process-file.ts";
 import type { Drain } from "./context.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { formatProcesses, MAX_ANCESTORS, PROCESS_FOLDER, processFile } from "./hook-process-file.ts";
 import { type HookOrigin, type ProcessName, parentOfProcess, processStart } from "./inbox-file.ts";
-import { formatProcesses, MAX_ANCESTORS, PROCESS_FOLDER, processFile } from "./process-file.ts";
 
 /** Pid namespace, boot and the agent's process, as hook.sh finds them; empty without /proc. */
 export function originOf(parent: number): HookOrigin {

@@ -84,19 +84,13 @@ state_from=recorded
 [ -z "$trial" ] || state=$trial
 if [ -z "$state" ]; then
   state_from=environment
-  case ${OPENHOOK_OTEL_HOME-} in
-    /*) state=$OPENHOOK_OTEL_HOME ;;
-  esac
+  case ${OPENHOOK_OTEL_HOME-} in /*) state=$OPENHOOK_OTEL_HOME ;; esac
 fi
 if [ -z "$state" ]; then
   folder=.local/state
   [ ! -d /System/Library/CoreServices ] || folder="Library/Application Support"
-  case ${HOME-} in
-    /*) state=$HOME/$folder/openhook-otel ;;
-  esac
-  case ${XDG_STATE_HOME-} in
-    /*) state=$XDG_STATE_HOME/openhook-otel ;;
-  esac
+  case ${HOME-} in /*) state=$HOME/$folder/openhook-otel ;; esac
+  case ${XDG_STATE_HOME-} in /*) state=$XDG_STATE_HOME/openhook-otel ;; esac
 fi
 inbox=$state/inbox
 
@@ -114,19 +108,13 @@ head_line pid "$$"
 head_line cwd "${PWD-}"
 # variables: written by scripts/hook-variables.mjs
 if [ -n "${HOME-}${OPENHOOK_BRIDGE-}${OPENHOOK_OTEL_PIPELINE-}${CLAUDE_CODE_SESSION_ID-}${CLAUDE_PID-}${CLAUDE_PROJECT_DIR-}${CLAUDE_CONFIG_DIR-}${COPILOT_HOME-}${COPILOT_CLI-}${COPILOT_CLI_BINARY_VERSION-}${CLINE_DIR-}${CLINE_DATA_DIR-}${CLINE_SESSION_DATA_DIR-}${CURSOR_VERSION-}${CODEX_HOME-}" ]; then
-  head_line env.HOME "${HOME-}"; head_line env.OPENHOOK_BRIDGE "${OPENHOOK_BRIDGE-}"; head_line env.OPENHOOK_OTEL_PIPELINE "${OPENHOOK_OTEL_PIPELINE-}"; head_line env.CLAUDE_CODE_SESSION_ID "${CLAUDE_CODE_SESSION_ID-}"; head_line env.CLAUDE_PID "${CLAUDE_PID-}"
-  head_line env.CLAUDE_PROJECT_DIR "${CLAUDE_PROJECT_DIR-}"; head_line env.CLAUDE_CONFIG_DIR "${CLAUDE_CONFIG_DIR-}"; head_line env.COPILOT_HOME "${COPILOT_HOME-}"; head_line env.COPILOT_CLI "${COPILOT_CLI-}"; head_line env.COPILOT_CLI_BINARY_VERSION "${COPILOT_CLI_BINARY_VERSION-}"
-  head_line env.CLINE_DIR "${CLINE_DIR-}"; head_line env.CLINE_DATA_DIR "${CLINE_DATA_DIR-}"; head_line env.CLINE_SESSION_DATA_DIR "${CLINE_SESSION_DATA_DIR-}"; head_line env.CURSOR_VERSION "${CURSOR_VERSION-}"; head_line env.CODEX_HOME "${CODEX_HOME-}"
+  head_line env.HOME "${HOME-}"; head_line env.OPENHOOK_BRIDGE "${OPENHOOK_BRIDGE-}"; head_line env.OPENHOOK_OTEL_PIPELINE "${OPENHOOK_OTEL_PIPELINE-}"; head_line env.CLAUDE_CODE_SESSION_ID "${CLAUDE_CODE_SESSION_ID-}"; head_line env.CLAUDE_PID "${CLAUDE_PID-}"; head_line env.CLAUDE_PROJECT_DIR "${CLAUDE_PROJECT_DIR-}"; head_line env.CLAUDE_CONFIG_DIR "${CLAUDE_CONFIG_DIR-}"; head_line env.COPILOT_HOME "${COPILOT_HOME-}"; head_line env.COPILOT_CLI "${COPILOT_CLI-}"; head_line env.COPILOT_CLI_BINARY_VERSION "${COPILOT_CLI_BINARY_VERSION-}"; head_line env.CLINE_DIR "${CLINE_DIR-}"; head_line env.CLINE_DATA_DIR "${CLINE_DATA_DIR-}"; head_line env.CLINE_SESSION_DATA_DIR "${CLINE_SESSION_DATA_DIR-}"; head_line env.CURSOR_VERSION "${CURSOR_VERSION-}"; head_line env.CODEX_HOME "${CODEX_HOME-}"
 fi
 if [ -n "${CODEX_THREAD_ID-}${XDG_DATA_HOME-}${OPENCODE_DB-}${KILO_DB-}${PI_CODING_AGENT_DIR-}${PI_CODING_AGENT_SESSION_DIR-}${AMP_DATA_DIR-}${GEMINI_SESSION_ID-}${GEMINI_CLI_HOME-}${KIRO_HOME-}${KIRO_SESSION_ID-}${KIRO_VERSION-}${QWEN_CODE_SESSION_ID-}${QWEN_HOME-}${QWEN_RUNTIME_DIR-}" ]; then
-  head_line env.CODEX_THREAD_ID "${CODEX_THREAD_ID-}"; head_line env.XDG_DATA_HOME "${XDG_DATA_HOME-}"; head_line env.OPENCODE_DB "${OPENCODE_DB-}"; head_line env.KILO_DB "${KILO_DB-}"; head_line env.PI_CODING_AGENT_DIR "${PI_CODING_AGENT_DIR-}"
-  head_line env.PI_CODING_AGENT_SESSION_DIR "${PI_CODING_AGENT_SESSION_DIR-}"; head_line env.AMP_DATA_DIR "${AMP_DATA_DIR-}"; head_line env.GEMINI_SESSION_ID "${GEMINI_SESSION_ID-}"; head_line env.GEMINI_CLI_HOME "${GEMINI_CLI_HOME-}"; head_line env.KIRO_HOME "${KIRO_HOME-}"
-  head_line env.KIRO_SESSION_ID "${KIRO_SESSION_ID-}"; head_line env.KIRO_VERSION "${KIRO_VERSION-}"; head_line env.QWEN_CODE_SESSION_ID "${QWEN_CODE_SESSION_ID-}"; head_line env.QWEN_HOME "${QWEN_HOME-}"; head_line env.QWEN_RUNTIME_DIR "${QWEN_RUNTIME_DIR-}"
+  head_line env.CODEX_THREAD_ID "${CODEX_THREAD_ID-}"; head_line env.XDG_DATA_HOME "${XDG_DATA_HOME-}"; head_line env.OPENCODE_DB "${OPENCODE_DB-}"; head_line env.KILO_DB "${KILO_DB-}"; head_line env.PI_CODING_AGENT_DIR "${PI_CODING_AGENT_DIR-}"; head_line env.PI_CODING_AGENT_SESSION_DIR "${PI_CODING_AGENT_SESSION_DIR-}"; head_line env.AMP_DATA_DIR "${AMP_DATA_DIR-}"; head_line env.GEMINI_SESSION_ID "${GEMINI_SESSION_ID-}"; head_line env.GEMINI_CLI_HOME "${GEMINI_CLI_HOME-}"; head_line env.KIRO_HOME "${KIRO_HOME-}"; head_line env.KIRO_SESSION_ID "${KIRO_SESSION_ID-}"; head_line env.KIRO_VERSION "${KIRO_VERSION-}"; head_line env.QWEN_CODE_SESSION_ID "${QWEN_CODE_SESSION_ID-}"; head_line env.QWEN_HOME "${QWEN_HOME-}"; head_line env.QWEN_RUNTIME_DIR "${QWEN_RUNTIME_DIR-}"
 fi
 if [ -n "${AUGMENT_CONVERSATION_ID-}${GOOSE_PATH_ROOT-}${CRUSH-}${CRUSH_SESSION_ID-}${CRUSH_PROJECT_DIR-}${OPENHANDS_CONVERSATIONS_DIR-}${OPENHANDS_PERSISTENCE_DIR-}${GROK_HOME-}${KIMI_CODE_HOME-}${VIBE_HOME-}${OPENHOOK_SESSION_ID-}${COPILOT_AGENT_SESSION_ID-}${CODEX_SESSION_ID-}${CODEX_TOOL_CALL_ID-}${OPENCODE_PID-}" ]; then
-  head_line env.AUGMENT_CONVERSATION_ID "${AUGMENT_CONVERSATION_ID-}"; head_line env.GOOSE_PATH_ROOT "${GOOSE_PATH_ROOT-}"; head_line env.CRUSH "${CRUSH-}"; head_line env.CRUSH_SESSION_ID "${CRUSH_SESSION_ID-}"; head_line env.CRUSH_PROJECT_DIR "${CRUSH_PROJECT_DIR-}"
-  head_line env.OPENHANDS_CONVERSATIONS_DIR "${OPENHANDS_CONVERSATIONS_DIR-}"; head_line env.OPENHANDS_PERSISTENCE_DIR "${OPENHANDS_PERSISTENCE_DIR-}"; head_line env.GROK_HOME "${GROK_HOME-}"; head_line env.KIMI_CODE_HOME "${KIMI_CODE_HOME-}"; head_line env.VIBE_HOME "${VIBE_HOME-}"
-  head_line env.OPENHOOK_SESSION_ID "${OPENHOOK_SESSION_ID-}"; head_line env.COPILOT_AGENT_SESSION_ID "${COPILOT_AGENT_SESSION_ID-}"; head_line env.CODEX_SESSION_ID "${CODEX_SESSION_ID-}"; head_line env.CODEX_TOOL_CALL_ID "${CODEX_TOOL_CALL_ID-}"; head_line env.OPENCODE_PID "${OPENCODE_PID-}"
+  head_line env.AUGMENT_CONVERSATION_ID "${AUGMENT_CONVERSATION_ID-}"; head_line env.GOOSE_PATH_ROOT "${GOOSE_PATH_ROOT-}"; head_line env.CRUSH "${CRUSH-}"; head_line env.CRUSH_SESSION_ID "${CRUSH_SESSION_ID-}"; head_line env.CRUSH_PROJECT_DIR "${CRUSH_PROJECT_DIR-}"; head_line env.OPENHANDS_CONVERSATIONS_DIR "${OPENHANDS_CONVERSATIONS_DIR-}"; head_line env.OPENHANDS_PERSISTENCE_DIR "${OPENHANDS_PERSISTENCE_DIR-}"; head_line env.GROK_HOME "${GROK_HOME-}"; head_line env.KIMI_CODE_HOME "${KIMI_CODE_HOME-}"; head_line env.VIBE_HOME "${VIBE_HOME-}"; head_line env.OPENHOOK_SESSION_ID "${OPENHOOK_SESSION_ID-}"; head_line env.COPILOT_AGENT_SESSION_ID "${COPILOT_AGENT_SESSION_ID-}"; head_line env.CODEX_SESSION_ID "${CODEX_SESSION_ID-}"; head_line env.CODEX_TOOL_CALL_ID "${CODEX_TOOL_CALL_ID-}"; head_line env.OPENCODE_PID "${OPENCODE_PID-}"
 fi
 if [ -n "${KILO_PID-}${PI_SESSION_ID-}${OPENHOOK_OTEL_PI_CALL-}${GEMINI_CLI-}${GROK_SESSION_ID-}" ]; then
   head_line env.KILO_PID "${KILO_PID-}"; head_line env.PI_SESSION_ID "${PI_SESSION_ID-}"; head_line env.OPENHOOK_OTEL_PI_CALL "${OPENHOOK_OTEL_PI_CALL-}"; head_line env.GEMINI_CLI "${GEMINI_CLI-}"; head_line env.GROK_SESSION_ID "${GROK_SESSION_ID-}"
@@ -297,39 +285,28 @@ end=unread
 [ -z "$state" ] || record
 
 # Read the rest, so that the agent gets no broken pipe.
-case $end in
-  unread | cut) { copy "$read_ms" >/dev/null; } 4<&0 ;;
-esac
+case $end in unread | cut) { copy "$read_ms" >/dev/null; } 4<&0 ;; esac
 
 # Most events need no drain
 if [ "$drain" = no ] && [ ! -e "$state/bridge.json" ]; then exit 0; fi
 
-# The processes above the agent: the drain sees from them whose command started it. A shell takes half a millisecond for each, so a subshell
-# does it, and the agent does not wait. One file per process of an agent; a drain removes it. hook-processes.ts and inbox.js do the same.
-note_processes() {
-  trap - 0
-  exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
-  folder=$state/processes
-  noted=$folder/$agent.$start.$namespace
-  [ ! -e "$noted" ] || return
-  chain=$agent.$start
-  for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
-    # The first process of a system or container adopts those whose parents end
-    [ "${above:-0}" -gt 1 ] || break
-    pid=$above
-    read_stat "$pid"
-    [ -n "$start" ] || break
-    chain="$chain $pid.$start"
-  done
-  read -r uptime _ </proc/uptime
-  [ -d "$folder" ] || mkdir -p "$folder"
-  set -C
-  printf '%s\n' "host=$namespace.$boot up=$uptime $chain" >"$noted"
-}
-
 if [ "$drain" = if-waiting ]; then
-  if [ "$written" = yes ] && [ -z "$trial" ] && [ -n "$origin" ] && [ "$agent" -gt 1 ]; then
-    (note_processes) </dev/null >/dev/null &
+  # The processes above the agent show whose command started it. A shell takes half a millisecond for each, so a subshell reads them, and the
+  # agent does not wait. Not process 1, which adopts those whose parents end. The same in hook-processes.ts and inbox.js
+  noted=$state/processes/${agent-}.${start-}.${namespace-}
+  if [ "$written$trial" = yes ] && [ -n "$origin" ] && [ "$agent" -gt 1 ] && [ ! -e "$noted" ]; then
+    (
+      exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+      chain=$agent.$start
+      for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        [ "${above:-0}" -gt 1 ] || break
+        pid=$above && read_stat "$pid"
+        [ -n "$start" ] || break
+        chain="$chain $pid.$start"
+      done
+      read -r uptime _ </proc/uptime && { [ -d "$state/processes" ] || mkdir -p "$state/processes"; }
+      set -C && printf '%s\n' "host=$namespace.$boot up=$uptime $chain" >"$noted"
+    ) </dev/null >/dev/null &
   fi
   set +f -- "$inbox"/*.evt
   [ "$#" -lt 2 ] || drain=yes

@@ -175,7 +175,7 @@ async function ownNames(stateDir: string): Promise<readonly string[]> {
 
 const LOCK = /^drain\.lock/;
 const OWN =
-  /^((inbox|claimed|quarantine|backup|lost-events|program\.gone|variables\.json)$|(store\.db|delivered\.|drain\.|bridge\.|spare-\d|statusline\.|rate-limits\.|doctor-))/;
+  /^((inbox|claimed|quarantine|processes|backup|lost-events|program\.gone|variables\.json)$|(store\.db|delivered\.|drain\.|bridge\.|spare-\d|statusline\.|rate-limits\.|doctor-))/;
 
 const DRAIN_MS = 60_000;
 const RETRY_MS = 200;
