@@ -22,6 +22,7 @@ import opencode from "#agents/opencode/installer.ts";
 import { formatEnd, formatHead, parseInboxFile, processStart } from "#collect/intake/inbox-file.ts";
 import { decodePayload } from "#collect/intake/payload.ts";
 import type { Event } from "#core/model/event-schema.ts";
+import { hostHere } from "../../support/host.ts";
 
 const CASES = dirname(dirname(fileURLToPath(import.meta.url)));
 const INSTALLERS = { opencode, kilo };
@@ -232,7 +233,8 @@ describe("events", () => {
     const lines = (part: string) => part.split("\n").sort();
     expect(lines(text.slice(0, text.indexOf("\n\n") + 2))).toEqual(lines(head));
     const start = existsSync("/proc/self/stat") ? processStart(readFileSync("/proc/self/stat", "latin1")) : undefined;
-    expect(text.endsWith(formatEnd("whole", start))).toBe(true);
+    const host = hostHere();
+    expect(text.endsWith(formatEnd("whole", start, host === "" ? {} : { host }))).toBe(true);
     expect(statSync(join(inbox, name)).mode & 0o777).toBe(0o600);
     expect(statSync(inbox).mode & 0o777).toBe(0o700);
     expect(waiting()[0]).toMatchObject({
