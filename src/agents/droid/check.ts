@@ -2,7 +2,7 @@ import { platform } from "node:os";
 import { dirname, join } from "node:path";
 import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { readSettingsText } from "#kit/open.ts";
-import { asObject } from "../shared/payload/json.ts";
+import { asArray, asObject } from "../shared/payload/json.ts";
 import { JsoncError, parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { registeredEvents } from "../shared/settings/settings.ts";
 
@@ -34,6 +34,15 @@ export async function check(
       found.push(broken(`hooks are switched off: "hooks.hooksDisabled" is true in ${path}; remove it`));
     }
   }
+  for (const { path, text } of files) {
+    const other = join(dirname(path), "hooks.json");
+    const replaced = eventsOf(settingsIn((await readSettingsText(other)) ?? ""));
+    const silent = registeredEvents(text ?? "").filter((event) => replaced.has(event));
+    if (silent.length > 0) {
+      const what = `${other} has hooks of ${silent.join(", ")}, which replace those in ${path}, so ours do not run`;
+      found.push(broken(`${what}; move its hooks into ${path}`));
+    }
+  }
   return found;
 }
 
@@ -44,6 +53,12 @@ export function managedPath(system: NodeJS.Platform): string {
 }
 
 // --- internal ---
+
+/** Events with hooks in a `hooks.json`. Seen with 0.225.2: they replace those of the same events in the settings beside it. */
+function eventsOf(file: Readonly<Record<string, unknown>> | undefined): ReadonlySet<string> {
+  const hooks = asObject(file?.["hooks"]) ?? file ?? {};
+  return new Set(Object.keys(hooks).filter((event) => asArray(hooks[event]).length > 0));
+}
 
 const broken = (text: string): Finding => ({ level: "broken", text });
 

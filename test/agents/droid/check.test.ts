@@ -39,3 +39,22 @@ test("hooks that any of the files switches off are reported", async () => {
   expect(await findings("{}", off)).toEqual([expect.stringMatching(/is true in .*\/settings\.json; remove it$/)]);
   expect(await findings(off)).toEqual([expect.stringMatching(/is true in .*\/managed\.json; remove it$/)]);
 });
+
+test("hooks in a file of their own that replace ours are reported, and no others", async () => {
+  const target = { home, project: join(home, "shop"), env: {} };
+  const settings = [{ path: join(home, "settings.json"), text: "{}" }];
+  const [added] = droid.add(settings, { scope: "user", target, command, version: undefined });
+  const ours = added?.text ?? "";
+  const own = join(home, "hooks.json");
+  const hook = [{ matcher: "*", hooks: [{ type: "command", command: "./own.sh" }] }];
+  try {
+    writeFileSync(own, JSON.stringify({ PreToolUse: hook, Notification: hook, Stop: [] }));
+    expect(await findings("{}", ours)).toEqual([
+      expect.stringMatching(/hooks\.json has hooks of PreToolUse, which replace those in .*; move its hooks into /),
+    ]);
+    writeFileSync(own, JSON.stringify({ Notification: hook }));
+    expect(await findings("{}", ours)).toEqual([]);
+  } finally {
+    rmSync(own);
+  }
+});
