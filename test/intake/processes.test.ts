@@ -125,6 +125,10 @@ describe("a file", () => {
     });
   });
 
+  test("tells the time of a process that was started in the same hundredth of a second", () => {
+    expect(parsed("17.24 30.1724 20.1000")?.ancestors).toEqual([{ process: "20:1000", sinceMs: 100_000 }]);
+  });
+
   test("ends at a process that is younger than its child: the pid was used again", () => {
     expect(parsed("20.00 30.1500 20.1501 10.500")?.ancestors).toEqual([]);
   });

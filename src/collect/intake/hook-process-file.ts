@@ -53,7 +53,8 @@ export function parseProcesses(text: string, mtimeMs: number): KnownProcesses | 
   const end = all.findIndex(({ start }, i) => i > 0 && start > (all[i - 1]?.start ?? 0));
   const [agent, ...above] = end < 0 ? all : all.slice(0, end);
   if (agent === undefined) return undefined;
-  const now = Number(uptime || Number.NaN) * PER_SECOND;
+  // Rounded, because 17.24 * 100 is less than 1724
+  const now = Math.round(Number(uptime || Number.NaN) * PER_SECOND);
   return {
     host,
     process: agent.process,
