@@ -39,6 +39,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   "asArgument(path)": "openhook.json",
   "word(all)": "/tmp",
   "summary.by[0]": "day",
+  "printable(named)": "glm-5.1",
   STACK_ENDPOINT: "http://127.0.0.1:4318",
 };
 

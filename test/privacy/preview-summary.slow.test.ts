@@ -33,7 +33,7 @@ test("a preview begins with a summary", async () => {
       (await summary({ ...endpoint, OPENHOOK_OTEL_CAPTURE: "redacted" })).replaceAll(/\d{4,5}|\d{1,3},\d{3}/g, "N"),
     ).toBe(
       [
-        "The next drain would send 11 spans of 1 session and 96 metric points",
+        "The next drain would send 11 spans of 1 session and 106 metric points",
         "spans         1 session, 1 turn, 5 model calls, 3 tool calls, 1 subagent",
         "traces        1 request, N bytes of JSON, to http://collector.test:N/v1/traces",
         "metrics       1 request, N bytes of JSON, to http://collector.test:N/v1/metrics",
@@ -48,7 +48,7 @@ test("a preview begins with a summary", async () => {
       ].join("\n"),
     );
     const off = await summary({ ...endpoint, OPENHOOK_OTEL_OTLP_TRACES_ENABLED: "false" });
-    expect(off).toContain("The next drain would send 96 metric points, but not 11 spans of 1 session\n");
+    expect(off).toContain("The next drain would send 106 metric points, but not 11 spans of 1 session\n");
     expect(off).toContain("traces        not sent: export is switched off (otlp.traces.enabled)\n");
     expect(off).toContain("content       none\n");
     expect(await summary({ ...endpoint, OPENHOOK_OTEL_CAPTURE: "none" })).toMatch(/\ncontent {7}none\nnames {9}none\n/);
