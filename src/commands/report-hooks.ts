@@ -45,7 +45,7 @@ function hookQuestion(words: readonly string[], options: QuestionOptions, nowMs:
     options,
     nowMs,
   );
-  if (!question.isOverview) throw new UserError("E_USAGE", "a report by hook cannot be by anything else too");
+  if (!question.isOverview) throw new UserError("E_USAGE", "hook cannot be combined with other groupings");
   if (options.model !== undefined) throw new UserError("E_USAGE", "hooks have no model");
   if (options.csv) throw new UserError("E_USAGE", "a report by hook has no CSV; choose --json");
   const limit = options.limit ?? (options.json ? undefined : DEFAULT_LIMIT);

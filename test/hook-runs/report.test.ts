@@ -177,7 +177,7 @@ test("a report by hook is by nothing else, of no model, and no CSV", async () =>
     const { context, out } = contextAt(placesOf({ env: {}, home, platform: "linux" }));
     const asked = (words: readonly string[], options: object = {}) =>
       report(words, { ...OPTIONS, ...options }, context);
-    await expect(asked(["hook", "week"])).rejects.toThrow("a report by hook cannot be by anything else too");
+    await expect(asked(["hook", "week"])).rejects.toThrow("hook cannot be combined with other groupings");
     await expect(asked(["hooks"], { model: "x" })).rejects.toThrow("hooks have no model");
     await expect(asked(["hook"], { json: false, csv: true })).rejects.toThrow("no CSV");
     expect(await asked(["hook", "today"], { since: undefined })).toBe(0);
