@@ -1,3 +1,4 @@
+import type { JoinedNative } from "./native.ts";
 import type { Price } from "./price-list.ts";
 import type { TokenKind } from "./token-kinds.ts";
 import type { EntryOf, TokenUsage } from "./transcript.ts";
@@ -42,6 +43,8 @@ export interface ModelCall {
   /** Why the provider could not read the beginning of the prompt from its cache. Absent: it said nothing. */
   readonly cacheMiss?: EntryOf<"model_call">["cacheMiss"];
   readonly agentId?: string;
+  /** What the agent's own telemetry adds. Absent: nothing came, or nothing could be joined. */
+  readonly native?: JoinedNative;
 }
 
 /** A model call with its price. */

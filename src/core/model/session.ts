@@ -2,6 +2,7 @@ import type { SessionEndReason } from "./envelope.ts";
 import type { Event } from "./event-schema.ts";
 import type { FileWrite } from "./file-write.ts";
 import type { CallSums, KnownCall, ModelCall } from "./model-call.ts";
+import type { JoinedNative } from "./native.ts";
 import type { ToolStatus, TranscriptEntry } from "./transcript.ts";
 
 /** One tool call. */
@@ -33,6 +34,8 @@ export interface ToolCall {
   /** Which events hooks without call ids reported. Each is reported once, so another start or end belongs to another call. */
   readonly hooks?: "start" | "end" | "both";
   readonly agentId?: string;
+  /** See `ModelCall.native`. */
+  readonly native?: JoinedNative;
 }
 
 export interface ModelError {
@@ -57,6 +60,8 @@ export interface Run {
   readonly isLate?: true;
   /** Calls that were settled while it was open, in addition to `modelCalls` and `toolCalls`; absent if there are none. */
   readonly settled?: SettledWork;
+  /** See `ModelCall.native`. */
+  readonly native?: JoinedNative;
 }
 
 /** What was settled of a run while it was open. */
@@ -124,6 +129,8 @@ export interface Segment {
   readonly process?: string;
   /** Ids of the start and end events it was built from. */
   readonly uses: readonly string[];
+  /** What the agent's own telemetry adds that belongs to no turn. */
+  readonly native?: JoinedNative;
 }
 
 /** Facts of a session that are the same for all its parts. */
