@@ -24,6 +24,7 @@ const KNOWN: readonly RegExp[] = [
   /^test\/(?:[\w.-]+\/)*[\w.-]+\.(?:m?ts|mjs|cjs|js)$/,
   /^test\/agents\/.+(?:\.(?:jsonl?|md|txt|db|db-wal|zst|toml|ya?ml|sql)|\/(?:\.project_root|CURRENT|\.registry))$/,
   /^test\/(?:[\w.-]+\/)+[\w.-]+\.(?:json|jsonl|txt|ya?ml|md|pem|sql|snap)$/,
+  /^test\/stack\/native\/[\w.-]+\.bin$/,
   /^demo\/recordings\/.+\.(?:jsonl?|md)$/,
   /^demo\/made-up\/[\w-]+\.(?:mjs|d\.mts)$/,
   // What ships beside the program
