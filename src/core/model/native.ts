@@ -51,7 +51,8 @@ export interface NativeHook {
 }
 
 export interface NativeConnection {
-  readonly server: string;
+  /** Absent: the agent does not name it. */
+  readonly server?: string;
   readonly state: "connected" | "failed" | "disconnected";
   readonly transport?: string;
   readonly durationMs?: number;
