@@ -20,6 +20,7 @@ export const FAULT_POINTS = [
   "commit.salvage",
   "commit.inbox",
   "commit.transcript",
+  "commit.native",
   "commit.session",
   "commit.acknowledged",
   "commit.metrics",
