@@ -45,8 +45,10 @@ export interface NativeTokens {
 /** The hooks that an agent ran for one event, ours among them, with their time together. */
 export interface NativeHook {
   readonly event: string;
-  readonly runs: number;
-  readonly failures: number;
+  /** Absent: the agent does not say how many there were. */
+  readonly runs?: number;
+  /** Absent: it does not say, or what it says cannot be used. */
+  readonly failures?: number;
   readonly durationMs: number;
 }
 
