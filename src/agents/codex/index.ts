@@ -48,4 +48,5 @@ export default {
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
   configured: () => import("./configured.ts"),
+  native: () => import("./native.ts"),
 } satisfies Agent;

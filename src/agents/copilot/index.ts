@@ -41,4 +41,5 @@ export default {
   installer: () => import("./installer.ts"),
   configured: () => import("./configured.ts"),
   hookRuns: () => import("./hook-runs.ts"),
+  native: () => import("./native.ts"),
 } satisfies Agent;

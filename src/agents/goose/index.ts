@@ -31,4 +31,5 @@ export default {
   sessionsBelow: [".local/share/goose", "AppData/Roaming/Block/goose"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  native: () => import("./native.ts"),
 } satisfies Agent;

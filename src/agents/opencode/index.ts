@@ -10,4 +10,5 @@ export default variantCard(VARIANT, {
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
   configured: () => import("./configured.ts"),
+  native: () => import("./native.ts"),
 }) satisfies Agent;

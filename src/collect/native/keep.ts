@@ -12,14 +12,23 @@ import {
 } from "#core/model/native-table.ts";
 import type { RawRecord } from "./raw-record.ts";
 
-/**
- * What a table of names keeps of a record. Pure.
- *
- * @returns `undefined` for a record that is not in the table or gives nothing
- */
-export function keep(raw: RawRecord, table: NativeTable): NativeRecord | undefined {
+/** What a table of names keeps of a record and, if it is a span, of its events. Pure. */
+export function keep(raw: RawRecord, table: NativeTable): readonly NativeRecord[] {
   const rule = ruleFor(raw.name, raw.kind === "span" ? table.spans : table.logs);
-  if (rule === undefined || raw.startNs === undefined || isOther(raw, rule)) return undefined;
+  if (rule === undefined) return [];
+  const { events } = rule;
+  const kept = keptOf(raw, rule, table);
+  const inEvents = (events === undefined ? [] : (raw.events?.() ?? [])).map((event) => {
+    const ruleOfEvent = ruleFor(event.name, events ?? {});
+    return ruleOfEvent && keptOf(event, ruleOfEvent, table);
+  });
+  return [kept, ...inEvents].filter((record) => record !== undefined);
+}
+
+// --- internal ---
+
+function keptOf(raw: RawRecord, rule: NativeRule, table: NativeTable): NativeRecord | undefined {
+  if (raw.startNs === undefined || isOther(raw, rule)) return undefined;
   const sessionId = firstOf(table.session, (name) => idIn(raw, name));
   const span = raw.traceId && raw.spanId ? { traceId: raw.traceId, spanId: raw.spanId } : undefined;
   if (sessionId === undefined || (raw.kind === "span" && span === undefined)) return undefined;
@@ -28,6 +37,9 @@ export function keep(raw: RawRecord, table: NativeTable): NativeRecord | undefin
     return id === undefined ? [] : [{ kind, id }];
   });
   const facts: NativeFacts = membersIn(raw, rule.facts ?? {});
+  const isOfSession = facts.hook !== undefined || facts.connection !== undefined;
+  // What is known of a call without an id must not become a fact of the session
+  if (ids.length === 0 && !isOfSession) return undefined;
   const link = raw.kind === "span" || rule.isInSpan ? span : undefined;
   if (link === undefined && Object.keys(facts).length === 0) return undefined;
   const kept = { sessionId, ids, timeMs: Number(raw.startNs / 1_000_000n), facts, ...(link && { span: link }) };
@@ -35,8 +47,6 @@ export function keep(raw: RawRecord, table: NativeTable): NativeRecord | undefin
   const sequence = (table.sequence ?? []).map((name) => raw.attribute(name) ?? null);
   return { key: digestOf([raw.name, String(raw.startNs), sequence, kept]), ...kept };
 }
-
-// --- internal ---
 
 function ruleFor(name: string | undefined, rules: Readonly<Record<string, NativeRule>>): NativeRule | undefined {
   if (name === undefined) return undefined;
@@ -80,7 +90,7 @@ function membersIn(raw: RawRecord, rules: Rules): Readonly<Record<string, unknow
 /** Without these a group says nothing. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   tokens: [],
-  hook: ["event", "runs", "failures", "durationMs"],
+  hook: ["event", "durationMs"],
   connection: ["state"],
 };
 

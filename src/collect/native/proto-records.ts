@@ -33,6 +33,7 @@ const SPAN: Message = {
   7: ["startTimeUnixNano", "time"],
   8: ["endTimeUnixNano", "time"],
   9: ["attributes", ATTRIBUTES],
+  11: ["events", [{ 1: ["timeUnixNano", "time"], 2: ["name", "text"], 3: ["attributes", ATTRIBUTES] }]],
 };
 const LOG_RECORD: Message = {
   1: ["timeUnixNano", "time"],

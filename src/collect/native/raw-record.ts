@@ -1,6 +1,6 @@
-/** A span or a log record of an agent, whatever it was written in. Nothing of it has been checked. */
+/** A span, an event of a span or a log record of an agent, whatever it was written in. Nothing of it has been checked. */
 export interface RawRecord {
-  readonly kind: "span" | "log";
+  readonly kind: "span" | "event" | "log";
   readonly name: string | undefined;
   /** An attribute that is a text, a number or a boolean. */
   attribute(name: string): string | number | boolean | undefined;
@@ -11,7 +11,9 @@ export interface RawRecord {
   /** In nanoseconds since the epoch; of a log record, when it happened or was seen. */
   readonly startNs: bigint | undefined;
   /** Of a span. */
-  readonly endNs: bigint | undefined;
+  readonly endNs?: bigint | undefined;
+  /** Of a span. They have its attributes too. */
+  readonly events?: () => readonly RawRecord[];
 }
 
 /**
@@ -33,13 +35,14 @@ export function rawRecord(json: unknown): RawRecord | undefined {
   };
   if (spanStart !== undefined) {
     const endNs = timeOf(json["endTimeUnixNano"] ?? json["endTime"]);
-    return { kind: "span", name: textOf(json["name"]), attribute, ...ids, startNs: spanStart, endNs };
+    const span = { kind: "span" as const, name: textOf(json["name"]), attribute, ...ids, startNs: spanStart, endNs };
+    return { ...span, events: () => eventsOf(json["events"], span) };
   }
   const times = [json["timeUnixNano"], json["hrTime"], json["observedTimeUnixNano"], json["hrTimeObserved"]];
   const startNs = times.map(timeOf).find((time) => time !== undefined && time > 0n);
   if (startNs === undefined) return undefined;
-  const name = textOf(json["eventName"]) ?? textOf(attribute("event.name"));
-  return { kind: "log", name, attribute, ...ids, startNs, endNs: undefined };
+  const name = textOf(attribute("event.name")) ?? textOf(json["eventName"]);
+  return { kind: "log", name, attribute, ...ids, startNs };
 }
 
 // --- internal ---
@@ -49,16 +52,32 @@ type Json = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+function eventsOf(events: unknown, span: RawRecord): readonly RawRecord[] {
+  return (Array.isArray(events) ? events : []).filter(isObject).map((event) => {
+    const attribute = attributesOf(event["attributes"]);
+    return {
+      ...span,
+      kind: "event",
+      name: textOf(event["name"]),
+      attribute: (name) => attribute(name) ?? span.attribute(name),
+      startNs: timeOf(event["timeUnixNano"] ?? event["time"]),
+    };
+  });
+}
+
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
 function attributesOf(attributes: unknown): RawRecord["attribute"] {
   if (!Array.isArray(attributes)) return (name) => (isObject(attributes) ? scalarOf(attributes[name]) : undefined);
   return (name) => {
-    const found: unknown = attributes.find((one) => isObject(one) && one["key"] === name);
+    // Codex writes two `thread.id`: the thread of the process, and later its own
+    const found: unknown = attributes.findLast((one) => isObject(one) && one["key"] === name);
     const value = isObject(found) ? found["value"] : undefined;
     if (!isObject(value)) return undefined;
     // A 64-bit number is a text in proto3's JSON
-    return scalarOf(value["stringValue"] ?? value["intValue"] ?? value["doubleValue"] ?? value["boolValue"]);
+    const int = scalarOf(value["intValue"]);
+    if (int !== undefined) return Number(int);
+    return scalarOf(value["stringValue"] ?? value["doubleValue"] ?? value["boolValue"]);
   };
 }
 

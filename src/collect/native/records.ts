@@ -41,9 +41,9 @@ export async function nativeRecords(source: string, body: NativeBytes): Promise<
     for await (const json of recordsIn(body, (tooLarge) => (dropped += tooLarge))) {
       count++;
       const raw = rawRecord(json);
-      const kept = raw === undefined ? undefined : keep(raw, table);
-      if (kept === undefined) dropped++;
-      else records.push(kept);
+      const kept = raw === undefined ? [] : keep(raw, table);
+      if (kept.length === 0) dropped++;
+      else records.push(...kept);
     }
   } catch (error) {
     throw new NativeFormatError(`${body.signal} as ${body.encoding}: ${reasonOf(error)}, after ${count} records`);

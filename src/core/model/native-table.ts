@@ -11,12 +11,15 @@ export interface NativeTable {
   readonly spans: Readonly<Record<string, NativeRule>>;
   /** By the name of the log record's event. */
   readonly logs: Readonly<Record<string, NativeRule>>;
-  /** Attributes that tell log records of the same time apart. @default none */
+  /** Attributes that tell log records, and events of spans, of the same time apart. @default none */
   readonly sequence?: readonly string[];
 }
 
 export interface NativeRule {
-  /** Attributes that hold ids, in the order in which they are tried. None of them: the record belongs to the session. */
+  /**
+   * Attributes that hold ids, in the order in which they are tried. A record with none of them belongs to the session if it is about
+   * hooks or connections, and is dropped otherwise.
+   */
   readonly ids?: { readonly [Kind in NativeIdKind]?: string };
   /** Only records whose attribute is one of these words. */
   readonly only?: { readonly of: string; readonly is: readonly string[] };
@@ -24,6 +27,8 @@ export interface NativeRule {
   readonly facts?: NativeFactRules;
   /** A log record: the span in which it was written is that of its call or turn. */
   readonly isInSpan?: true;
+  /** A span: its events by name. They have the attributes of the span too. */
+  readonly events?: Readonly<Record<string, NativeRule>>;
 }
 
 /** How each fact is read. */
