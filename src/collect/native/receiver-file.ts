@@ -20,9 +20,17 @@ export interface Receiver {
 /** The folder of everything that belongs to native telemetry; mode 0700. */
 export const nativeDir = (stateDir: string): string => join(stateDir, "native");
 
+/** Bodies that wait to be sent on by `native.forward`. */
+export const forwardDir = (stateDir: string): string => join(nativeDir(stateDir), "forward");
+
+/** Bodies that could not be read. */
+export const unreadableDir = (stateDir: string): string => join(nativeDir(stateDir), "unreadable");
+
+/** The folder of what agents write to files. */
+export const exportedDir = (stateDir: string): string => join(nativeDir(stateDir), "files");
+
 /** What the agents that can only write to a file append to. */
-export const exportedFile = (stateDir: string, source: string): string =>
-  join(nativeDir(stateDir), "files", `${source}.out`);
+export const exportedFile = (stateDir: string, source: string): string => join(exportedDir(stateDir), `${source}.out`);
 
 /** Its existence says that native telemetry is on: the hook looks for it before it starts the receiver. */
 export const receiverPath = (stateDir: string): string => join(stateDir, RECEIVER);

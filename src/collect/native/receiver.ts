@@ -69,6 +69,9 @@ const RETRY_AFTER_S = 30;
 /** Of a refused request so much is read that its sender sees the answer. */
 const READ_OF_REFUSED = 1 << 20;
 
+/** Agents without a setting for headers have the token in their address: `/<source>[/<token>]/v1/<signal>`. */
+const PATH = /^\/([a-z0-9-]+)(?:\/([\w-]{43}))?\/v1\/(traces|logs|metrics)$/;
+
 const CONTENT_TYPES: ReadonlyMap<string, BodyFacts["encoding"]> = new Map([
   ["application/json", "json"],
   ["application/x-protobuf", "proto"],
@@ -140,8 +143,9 @@ function check(
   if (receiver === undefined || !isOwnHost(request, receiver) || headers.origin !== undefined) return { status: 403 };
   const challenge = headers[CHALLENGE];
   if (typeof challenge === "string") return { proof: proofOf(receiver.token, challenge) };
-  if (!isSame(headers.authorization, `Bearer ${receiver.token}`)) return { status: 401 };
-  const [, source, signal] = /^\/([a-z0-9-]+)\/v1\/(traces|logs|metrics)$/.exec(url) ?? [];
+  const [, source, inPath, signal] = PATH.exec(url) ?? [];
+  const given = inPath === undefined ? headers.authorization : `Bearer ${inPath}`;
+  if (!isSame(given, `Bearer ${receiver.token}`)) return { status: 401 };
   if (source === undefined || !receiver.agents.includes(source)) return { status: 404 };
   if (method !== "POST") return { status: 405, headers: { allow: "POST" } };
   const encoding = CONTENT_TYPES.get((headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "");
