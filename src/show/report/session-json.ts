@@ -1,12 +1,12 @@
 import type { CallSums } from "#core/model/model-call.ts";
 import type { Segment } from "#core/model/session.ts";
 import { sumOfCalls } from "#core/rules/call-sums.ts";
-import { type NativePart, partName } from "#core/session/native.ts";
 import { type SpanSubject, spanIdOf } from "#core/telemetry/ids.ts";
 import { grouped } from "#kit/objects.ts";
 import { isoTime, usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import type { StoredModelCall } from "#store/queries.ts";
+import { type NativePart, partName } from "#store/sessions/native.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { settledSpans } from "#store/spans.ts";
 import { knownAmounts, tokensByName } from "./call-totals.ts";

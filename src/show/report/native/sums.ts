@@ -1,8 +1,8 @@
 import type { JoinedNative } from "#core/model/native.ts";
-import { partName } from "#core/session/native.ts";
 import { sumKnown } from "#kit/numbers.ts";
 import { defined } from "#kit/objects.ts";
 import { duration, plural, preciseDollars } from "#kit/text/figures.ts";
+import { partName } from "#store/sessions/native.ts";
 import type { SessionView } from "../session-view.ts";
 import { failedText, isSameCost, isWait, retriesOf, retriesText, serverText, type Waits } from "./notes.ts";
 
