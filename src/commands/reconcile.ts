@@ -19,6 +19,8 @@ export interface ReconcileOptions extends Readonly<Partial<Record<BackendName, s
   readonly until?: string;
   /** Whole traces may be missing, because the gateway samples. */
   readonly sampled: boolean;
+  /** Also compares with what the agents' own telemetry says of tokens and cost. @default false */
+  readonly native?: boolean;
   readonly json: boolean;
 }
 
@@ -49,7 +51,7 @@ export async function reconcile(
     return url === undefined ? [] : [new Backend(name, url, context.env)];
   });
   const report = await compareAll(
-    { session, range, backends, isSampled: options.sampled },
+    { session, range, backends, isSampled: options.sampled, isNative: options.native === true },
     await transcriptContext(context),
     context,
   );

@@ -32,6 +32,8 @@ interface Comparison {
   readonly backends: readonly Backend[];
   /** Whole traces may be missing, because the gateway samples. */
   readonly isSampled: boolean;
+  /** Compares with the agents' own telemetry too. */
+  readonly isNative: boolean;
 }
 
 /**
@@ -45,7 +47,7 @@ export async function compareAll(
   drain: TranscriptContext,
   context: Context,
 ): Promise<Report | undefined> {
-  const { session, range, backends, isSampled } = comparison;
+  const { session, range, backends, isSampled, isNative } = comparison;
   const { config } = drain.loaded;
   const stored = withOpenStore(context, (db) => storedFacts(db, comparison));
   if (stored === undefined) return undefined;
@@ -66,6 +68,7 @@ export async function compareAll(
       backends: traceBackends,
       instanceId,
       isSampled,
+      ...(isNative && { witness: drain }),
     });
     results.push(result);
     findings.add(result);
@@ -87,6 +90,7 @@ export async function compareAll(
     sessions: results.map((result) => result.session),
     totals: totalsOf(results, destinations, traceBackends),
     counters: machine?.counters,
+    ...(isNative && { native: results.flatMap(({ native = [] }) => native) }),
     ...findings,
     compared: results.reduce((sum, { compared }) => sum + compared, machine?.compared ?? 0),
   };

@@ -4,8 +4,10 @@ import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { maxOf, minOf } from "#kit/numbers.ts";
 import { suggest } from "#kit/suggest.ts";
 import { plural } from "#kit/text/figures.ts";
+import type { SessionSource } from "#store/sessions/read-session.ts";
 import type { Backend } from "./backend.ts";
 import { compareCalls, compareWithSpans } from "./compare-calls.ts";
+import { compareNative, type NativeRow } from "./compare-native.ts";
 import { compareDelivered, compareSeries, compareSums, isSelf, tokensFound, tokensIn } from "./compare-streams.ts";
 import { compareTrace } from "./compare-traces.ts";
 import {
@@ -42,6 +44,8 @@ interface SessionComparison {
   readonly backends: readonly Backend[];
   readonly instanceId: string | undefined;
   readonly isSampled: boolean;
+  /** Compares with the agent's own telemetry too, see `compareNative`. */
+  readonly witness?: Pick<SessionSource, "agents">;
 }
 
 interface ComparisonResult extends Findings {
@@ -56,6 +60,8 @@ export interface SessionResult extends ComparisonResult {
   readonly delivered: Sums;
   /** By backend. */
   readonly found: readonly Sums[];
+  /** Absent: not asked for. */
+  readonly native?: readonly NativeRow[];
 }
 
 /** Compares one session from its transcripts to the backends, in the order of the flow. */
@@ -67,6 +73,9 @@ export async function compareSession(comparison: SessionComparison): Promise<Ses
   const findings = new AllFindings();
   findings.add(calls);
   findings.add(compareWithSpans(facts));
+  const { witness } = comparison;
+  const native = witness && queryStore((db) => compareNative(db, session, witness));
+  findings.add(native ?? {});
   const delivered = spans.filter(({ isQueued }) => !isQueued);
   if (destinations.traces !== undefined)
     findings.add(compareDeliveredSpans(facts, delivered.length, destinations.traces));
@@ -79,7 +88,8 @@ export async function compareSession(comparison: SessionComparison): Promise<Ses
   const compared =
     (calls.reported === undefined ? 0 : 1) +
     (destinations.traces === undefined ? 0 : 1) +
-    (spans.length > 0 ? found.length : 0);
+    (spans.length > 0 ? found.length : 0) +
+    (native?.rows.some(({ figures }) => figures.length > 0) === true ? 1 : 0);
   return {
     ...findings,
     session: {
@@ -99,6 +109,7 @@ export async function compareSession(comparison: SessionComparison): Promise<Ses
     stored: calls.stored,
     delivered: sumOfSpans(delivered),
     found: found.map(sumOfSpans),
+    ...(native !== undefined && { native: native.rows }),
     compared,
   };
 }

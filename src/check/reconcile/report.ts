@@ -1,4 +1,5 @@
-import { isoTime } from "#kit/text/figures.ts";
+import { isoTime, usd } from "#kit/text/figures.ts";
+import type { NativeRow } from "./compare-native.ts";
 import type { Findings } from "./facts.ts";
 import { KIND_NAME, KINDS, type Sums } from "./facts.ts";
 
@@ -50,6 +51,8 @@ export interface Report extends Findings {
         }[];
       }
     | undefined;
+  /** By session and model; absent: not asked for. */
+  readonly native?: readonly NativeRow[];
   /** Number of possible comparisons. */
   readonly compared: number;
 }
@@ -85,6 +88,7 @@ export function toJson(report: Report) {
         ),
       },
     })),
+    ...(report.native !== undefined && { native: report.native.map(nativeJson) }),
     counters:
       counters === undefined
         ? null
@@ -106,6 +110,20 @@ export function toJson(report: Report) {
 }
 
 // --- internal ---
+
+const nativeJson = ({ session, model, calls, figures, verdict }: NativeRow) => ({
+  session,
+  model,
+  verdict,
+  model_calls: { store: calls.stored, native: calls.native },
+  ...Object.fromEntries(
+    figures.map(({ kind, stored, native }) =>
+      kind === "cost"
+        ? ["cost_usd", { store: usd(stored), native: usd(native) }]
+        : [`${kind}_tokens`, { store: stored, native }],
+    ),
+  ),
+});
 
 function sumsJson(sums: Sums | undefined) {
   if (sums === undefined) return null;

@@ -1,8 +1,9 @@
 import type { Context } from "#config/context.ts";
 import { printLines } from "#kit/text/ascii.ts";
-import { exact, localTime, plural } from "#kit/text/figures.ts";
+import { exact, localTime, plural, preciseDollars } from "#kit/text/figures.ts";
 import { type Column, table } from "#kit/text/table.ts";
 import { flow, printable, type Style, type Terminal, terminalOf, wrapped } from "#kit/text/terminal.ts";
+import type { NativeRow } from "./compare-native.ts";
 import { type Difference, KIND_NAME, KINDS } from "./facts.ts";
 import type { Report, SessionReport } from "./report.ts";
 
@@ -39,6 +40,10 @@ function* lines(report: Report, terminal: Terminal): Generator<string> {
     yield* tokenTable(report, terminal);
     yield "";
     yield* sessionTable(report, terminal);
+  }
+  if (report.native !== undefined) {
+    yield "";
+    yield* nativeTable(report.native, terminal);
   }
   if (report.counters !== undefined) {
     yield "";
@@ -158,6 +163,43 @@ function* sessionTable({ sessions, totals }: Report, terminal: Terminal): Genera
   ];
   yield* table(columns, sessions, terminal);
 }
+
+/** One row for each session and model; where the two differ, the store's figure is first. */
+function* nativeTable(rows: readonly NativeRow[], terminal: Terminal): Generator<string> {
+  if (rows.length === 0) yield* wrapped({ text: "" }, "no session has native telemetry of tokens or cost", terminal);
+  const figure = (row: NativeRow, kind: NativeRow["figures"][number]["kind"]): string => {
+    const found = row.figures.find((one) => one.kind === kind);
+    if (found === undefined) return "?";
+    const text = (value: number): string => (kind === "cost" ? preciseDollars(value) : exact(value));
+    return found.isEqual ? text(found.stored) : `${text(found.stored)}/${text(found.native)}`;
+  };
+  const columns: readonly Column<NativeRow>[] = [
+    { title: "native telemetry", rank: 8, shrinkTo: 12, cell: ({ session }) => printable(session) },
+    { title: "model", rank: 9, shrinkTo: 12, cell: ({ model }) => printable(model) },
+    {
+      title: "calls",
+      rank: 6,
+      align: "right",
+      cell: ({ calls: { stored, native } }) =>
+        stored === native ? exact(stored) : `${exact(native)}/${exact(stored)}`,
+    },
+    ...(["input", "output", "cost"] as const).map(
+      (kind, i): Column<NativeRow> => ({ title: kind, rank: 7 - i, align: "right", cell: (row) => figure(row, kind) }),
+    ),
+    {
+      title: "",
+      rank: 10,
+      cell: ({ verdict: word }) => word,
+      style: ({ verdict: word }) => NATIVE_STYLE[word],
+    },
+  ];
+  yield* table(columns, rows, terminal);
+}
+
+const NATIVE_STYLE = { equal: "green", differs: "red", incomplete: "yellow" } as const satisfies Record<
+  NativeRow["verdict"],
+  Style
+>;
 
 const STYLE = { agree: "green", differ: "red", unknown: "yellow" } as const satisfies Record<
   SessionReport["verdict"],

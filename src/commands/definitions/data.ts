@@ -32,6 +32,11 @@ export function addDataCommands(program: Command, { context, done }: CommandSetu
     .option("--jaeger <url>", "also query Jaeger, e.g. http://127.0.0.1:16686")
     .option("--tempo <url>", "also query Tempo, e.g. http://127.0.0.1:3200")
     .option("--sampled", "allow whole traces to be missing, because the gateway samples", false)
+    .option(
+      "--native",
+      "also compare tokens and cost with what the agents' own telemetry says of the same calls",
+      false,
+    )
     .option("--json", "print JSON", false)
     .action(async (session: string | undefined, options) =>
       done((await import("../read-and-repair.ts")).reconcile(session, options, context)),
