@@ -47,5 +47,6 @@ export default {
   sessionsBelow: [".codex"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  nativeExport: () => import("./native-export.ts"),
   configured: () => import("./configured.ts"),
 } satisfies Agent;

@@ -34,5 +34,6 @@ export default {
   sessionsBelow: [".gemini"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  nativeExport: () => import("./native-export.ts"),
   configured: () => import("./configured.ts"),
 } satisfies Agent;

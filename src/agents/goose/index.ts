@@ -31,4 +31,5 @@ export default {
   sessionsBelow: [".local/share/goose", "AppData/Roaming/Block/goose"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  nativeExport: () => import("./native-export.ts"),
 } satisfies Agent;

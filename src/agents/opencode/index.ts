@@ -9,5 +9,6 @@ export default variantCard(VARIANT, {
   own: OPENCODE_NAMES,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  nativeExport: () => import("./native-export.ts"),
   configured: () => import("./configured.ts"),
 }) satisfies Agent;

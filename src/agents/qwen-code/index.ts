@@ -33,5 +33,6 @@ export default {
   sessionsBelow: [".qwen"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  nativeExport: () => import("./native-export.ts"),
   configured: () => import("./configured.ts"),
 } satisfies Agent;

@@ -6,6 +6,7 @@ import * as endpoint from "./checks/endpoint.ts";
 import * as hook from "./checks/hook.ts";
 import * as inbox from "./checks/inbox.ts";
 import * as managedHook from "./checks/managed-hook.ts";
+import * as native from "./checks/native.ts";
 import * as program from "./checks/program.ts";
 import * as settings from "./checks/settings.ts";
 import * as state from "./checks/state.ts";
@@ -42,6 +43,7 @@ export const CHECKS = [
   inbox.quarantineFindings,
   bridge.bridgeFindings,
   endpoint.endpointFindings,
+  native.nativeFindings,
   store.futureFindings,
 ] as const satisfies readonly ((tried: Tried) => Results)[];
 
@@ -60,6 +62,7 @@ export const CHECKS_IN_STATUS = [
   bridge.bridgeFindings,
   collector.lostFindings,
   inbox.queueFindings,
+  native.nativeFindings,
   logLines,
   unreadFormatLines,
   settings.settingsFindings,
