@@ -44,14 +44,16 @@ export const findIn =
     const enabled = telemetry("ENABLED", "enabled");
     if (enabled === undefined || !isOn(enabled)) return [];
     const file = telemetry("OUTFILE", "outfile");
-    const target_ = telemetry("TARGET", "target");
+    const goal = telemetry("TARGET", "target");
     const base = variable(`${prefix}TELEMETRY_OTLP_ENDPOINT`);
+    const prompts = telemetry("LOG_PROMPTS", "logPrompts");
     const hasContent =
-      telemetry("LOG_PROMPTS", "logPrompts")?.value !== "false" ||
+      prompts === undefined ||
+      isOn(prompts) ||
       isOn(telemetry("INCLUDE_SENSITIVE_SPAN_ATTRIBUTES", "includeSensitiveSpanAttributes"));
     return exporters(["traces", "metrics", "logs"], hasContent, (signal) => {
-      if (isNewer !== true && target_?.value === "gcp" && !isOn(telemetry("USE_COLLECTOR", "useCollector"))) {
-        return { ...target_, value: "Google Cloud" };
+      if (isNewer !== true && goal?.value === "gcp" && !isOn(telemetry("USE_COLLECTOR", "useCollector"))) {
+        return { ...goal, value: "Google Cloud" };
       }
       if (file !== undefined) return file;
       const own = `${signal[0]?.toUpperCase()}${signal.slice(1)}`;
