@@ -49,4 +49,5 @@ export default {
   installer: () => import("./installer.ts"),
   nativeExport: () => import("./native-export.ts"),
   configured: () => import("./configured.ts"),
+  native: () => import("./native.ts"),
 } satisfies Agent;

@@ -42,4 +42,5 @@ export default {
   nativeExport: () => import("./native-export.ts"),
   configured: () => import("./configured.ts"),
   hookRuns: () => import("./hook-runs.ts"),
+  native: () => import("./native.ts"),
 } satisfies Agent;

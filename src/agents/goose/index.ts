@@ -32,4 +32,5 @@ export default {
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
   nativeExport: () => import("./native-export.ts"),
+  native: () => import("./native.ts"),
 } satisfies Agent;

@@ -11,4 +11,5 @@ export default variantCard(VARIANT, {
   installer: () => import("./installer.ts"),
   nativeExport: () => import("./native-export.ts"),
   configured: () => import("./configured.ts"),
+  native: () => import("./native.ts"),
 }) satisfies Agent;

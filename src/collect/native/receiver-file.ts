@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { removeFile, writeFileAtomic } from "#config/files.ts";
 import { assertOwn, readOwn } from "#kit/own-file.ts";
+import { RECEIVER } from "../intake/inbox-file.ts";
 
 /** Where agents send their own telemetry, and what they must know to do so. */
 export interface Receiver {
@@ -12,17 +13,27 @@ export interface Receiver {
   readonly token: string;
   /** Sources of the agents that export to it. */
   readonly agents: readonly string[];
+  /** Those of them whose metrics are kept too, because `native.forward` sends everything on. */
+  readonly forwards: readonly string[];
 }
 
 /** The folder of everything that belongs to native telemetry; mode 0700. */
 export const nativeDir = (stateDir: string): string => join(stateDir, "native");
 
+/** Bodies that wait to be sent on by `native.forward`. */
+export const forwardDir = (stateDir: string): string => join(nativeDir(stateDir), "forward");
+
+/** Bodies that could not be read. */
+export const unreadableDir = (stateDir: string): string => join(nativeDir(stateDir), "unreadable");
+
+/** The folder of what agents write to files. */
+export const exportedDir = (stateDir: string): string => join(nativeDir(stateDir), "files");
+
 /** What the agents that can only write to a file append to. */
-export const exportedFile = (stateDir: string, source: string): string =>
-  join(nativeDir(stateDir), "files", `${source}.out`);
+export const exportedFile = (stateDir: string, source: string): string => join(exportedDir(stateDir), `${source}.out`);
 
 /** Its existence says that native telemetry is on: the hook looks for it before it starts the receiver. */
-export const receiverPath = (stateDir: string): string => join(nativeDir(stateDir), "receiver.json");
+export const receiverPath = (stateDir: string): string => join(stateDir, RECEIVER);
 
 /**
  * @returns `undefined` if no agent exports to a receiver, and if the file is damaged or is not this user's
@@ -37,13 +48,19 @@ export function readReceiver(stateDir: string): Receiver | undefined {
  * agents must be written again.
  *
  * @param source of the agent, such as `claude-code`
+ * @param isForwarded whether `native.forward` names an exporter of this agent
  * @throws FileError if the file cannot be written, or changed in the meantime (`E_FILE_CHANGED`); NotOwnFileError
  */
-export async function addToReceiver(stateDir: string, source: string): Promise<Receiver> {
+export async function addToReceiver(stateDir: string, source: string, isForwarded = false): Promise<Receiver> {
   assertOwn(receiverPath(stateDir));
   const before = bytesOf(stateDir);
-  const known = parsed(before) ?? { port: await freePort(), token: randomBytes(32).toString("base64url"), agents: [] };
-  const receiver = { ...known, agents: [...new Set([...known.agents, source])].sort() };
+  const known = parsed(before) ?? { port: await freePort(), token: newToken(), agents: [], forwards: [] };
+  const others = without(known, source);
+  const receiver = {
+    ...known,
+    agents: [...others.agents, source].sort(),
+    forwards: isForwarded ? [...others.forwards, source].sort() : others.forwards,
+  };
   await write(stateDir, receiver, before);
   return receiver;
 }
@@ -57,13 +74,12 @@ export async function addToReceiver(stateDir: string, source: string): Promise<R
 export async function removeFromReceiver(stateDir: string, source: string): Promise<Receiver | undefined> {
   const before = bytesOf(stateDir);
   const known = parsed(before);
-  const agents = known?.agents.filter((one) => one !== source) ?? [];
-  if (known === undefined || agents.length === 0) {
+  const receiver = known && without(known, source);
+  if (receiver === undefined || receiver.agents.length === 0) {
     await removeFile(receiverPath(stateDir));
     return undefined;
   }
-  const receiver = { ...known, agents };
-  if (agents.length < known.agents.length) await write(stateDir, receiver, before);
+  if (receiver.agents.length < (known?.agents.length ?? 0)) await write(stateDir, receiver, before);
   return receiver;
 }
 
@@ -91,19 +107,24 @@ const write = (stateDir: string, receiver: Receiver, before: Buffer | undefined)
 
 function parsed(bytes: Buffer | undefined): Receiver | undefined {
   try {
-    const { port, token, agents } = JSON.parse(String(bytes));
-    const isWhole =
-      Number.isInteger(port) &&
-      port > 0 &&
-      port < 65_536 &&
-      /^[\w-]{43}$/.test(token) &&
-      Array.isArray(agents) &&
-      agents.every((one) => typeof one === "string" && /^[a-z0-9-]+$/.test(one));
-    return isWhole ? { port, token, agents } : undefined;
+    const { port, token, agents, forwards = [] } = JSON.parse(String(bytes));
+    const isPort = Number.isInteger(port) && port > 0 && port < 65_536;
+    const isWhole = isPort && /^[\w-]{43}$/.test(token) && [agents, forwards].every(areSources);
+    return isWhole ? { port, token, agents, forwards } : undefined;
   } catch {
     return undefined;
   }
 }
+
+const areSources = (list: unknown): boolean =>
+  Array.isArray(list) && list.every((one) => typeof one === "string" && /^[a-z0-9-]+$/.test(one));
+
+function without(receiver: Receiver, source: string): Receiver {
+  const others = (list: readonly string[]): readonly string[] => list.filter((one) => one !== source);
+  return { ...receiver, agents: others(receiver.agents), forwards: others(receiver.forwards) };
+}
+
+const newToken = (): string => randomBytes(32).toString("base64url");
 
 async function freePort(): Promise<number> {
   for (let attempt = 1; ; attempt++) {

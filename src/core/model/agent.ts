@@ -6,6 +6,7 @@ import type { HookRunReader } from "./hook-run.ts";
 import type { Installer } from "./installer.ts";
 import type { IntakeFacts } from "./intake-facts.ts";
 import type { NativeExport } from "./native-export.ts";
+import type { NativeTable } from "./native-table.ts";
 import type { Quirks } from "./quirks.ts";
 import type { TranscriptEntry } from "./transcript.ts";
 import type { TranscriptReader } from "./transcript-reader.ts";
@@ -117,6 +118,8 @@ export interface Agent extends Quirks {
   readonly configured?: () => Promise<{ default: Configured }>;
   /** Which hooks it ran, from its session files. Absent: these do not say it. */
   readonly hookRuns?: () => Promise<{ default: HookRunReader }>;
+  /** What of its own OpenTelemetry is kept. Absent: it has none, or none that is read. */
+  readonly native?: () => Promise<{ default: NativeTable }>;
 }
 
 // --- internal ---

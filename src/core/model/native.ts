@@ -45,13 +45,16 @@ export interface NativeTokens {
 /** The hooks that an agent ran for one event, ours among them, with their time together. */
 export interface NativeHook {
   readonly event: string;
-  readonly runs: number;
-  readonly failures: number;
+  /** Absent: the agent does not say how many there were. */
+  readonly runs?: number;
+  /** Absent: it does not say, or what it says cannot be used. */
+  readonly failures?: number;
   readonly durationMs: number;
 }
 
 export interface NativeConnection {
-  readonly server: string;
+  /** Absent: the agent does not name it. */
+  readonly server?: string;
   readonly state: "connected" | "failed" | "disconnected";
   readonly transport?: string;
   readonly durationMs?: number;
@@ -75,8 +78,9 @@ export interface NativeRecord {
 
 /** What joined one call, turn or session. */
 export interface JoinedNative extends Omit<NativeFacts, "hook" | "connection"> {
-  readonly hooks?: readonly NativeHook[];
-  readonly connections?: readonly NativeConnection[];
+  /** By event, with the time of the first. */
+  readonly hooks?: readonly (NativeHook & { readonly timeMs: number })[];
+  readonly connections?: readonly (NativeConnection & { readonly timeMs: number })[];
   /** The agent's own span of it. */
   readonly span?: NonNullable<NativeRecord["span"]>;
 }

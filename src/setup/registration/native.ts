@@ -63,13 +63,15 @@ export const isNativeNew = ({ file, after }: NativePlan): boolean => file !== un
 export async function writeNative(plan: NativePlan, context: Context): Promise<NativePlan> {
   const { agent, native, forward } = plan;
   const { stateDir, configPath } = context.places;
-  const wasKnown = readReceiver(stateDir)?.agents.includes(agent.source) === true;
+  const known = readReceiver(stateDir);
+  const wasKnown = known?.agents.includes(agent.source) === true;
+  const isForwarded = known?.forwards.includes(agent.source) === true;
   const key = `native.forward.${agent.source}`;
   if (forward !== undefined)
     await withSettingErrors(async () => refuseLocked(knownTarget(key), await loadConfig(context)));
   try {
     if (native.to === "file") await mkdir(dirname(plan.address.file), { recursive: true, mode: 0o700 });
-    else await addToReceiver(stateDir, agent.source);
+    else await addToReceiver(stateDir, agent.source, forward !== undefined || isForwarded);
     const real = await withText({ ...plan, address: addressOf(agent, native, context) }, context, () => false);
     if (forward !== undefined) await withSettingErrors(() => setInFile(knownTarget(key), forward, configPath));
     await writeFile(real, context);

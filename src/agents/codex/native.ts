@@ -1,0 +1,50 @@
+// https://developers.openai.com/codex/config-advanced, and the program: 0.171.0
+import { DURATION, type NativeTable } from "#core/model/native-table.ts";
+
+const CALL = { callId: "call_id" };
+
+/**
+ * Its model calls have no id in any record, and its records of retries and hooks none of a turn. The time that it gives for a tool
+ * includes the wait for permission, except for calls of MCP servers.
+ */
+export default {
+  // A subagent's records have the id of its own thread
+  session: ["conversation.id", "thread.id"],
+  spans: {
+    "session_task.turn": {
+      ids: { promptId: "turn.id" },
+      facts: {
+        tokens: {
+          input: { of: ["codex.turn.token_usage.non_cached_input_tokens"] },
+          output: { of: ["codex.turn.token_usage.output_tokens"] },
+          cacheRead: { of: ["codex.turn.token_usage.cached_input_tokens"] },
+          cacheWrite: { of: ["codex.turn.token_usage.cache_write_input_tokens"] },
+        },
+      },
+    },
+    "mcp.tools.call": { ids: { callId: "tool.call_id" }, facts: { executionMs: { of: [DURATION] } } },
+  },
+  logs: {
+    "codex.tool_decision": {
+      ids: CALL,
+      facts: {
+        decision: {
+          word: "decision",
+          as: {
+            approved: "allow",
+            approved_for_session: "allow",
+            approved_execpolicy_amendment: "allow",
+            approved_mcp_policy_amendment: "allow",
+            network_policy_amendment: "allow",
+            denied: "deny",
+            abort: "deny",
+            timed_out: "deny",
+          },
+        },
+        decidedBy: { word: "source" },
+      },
+    },
+    // The spans of a call have the names of tools
+    "codex.tool_result": { ids: CALL, isInSpan: true },
+  },
+} satisfies NativeTable;

@@ -1,0 +1,52 @@
+// https://docs.github.com/en/copilot/reference/copilot-cli-reference, and the program: 1.0.102
+import type { NativeTable } from "#core/model/native-table.ts";
+
+/** The hooks of an event ran together: how many there were, it does not say. */
+const HOOKS = {
+  "github.copilot.hook.end": {
+    facts: {
+      hook: {
+        event: { word: "github.copilot.hook.type" },
+        durationMs: { of: ["github.copilot.hook.duration"], unit: "s" },
+      },
+    },
+  },
+  // It names a server only if the user lets it export content
+  "github.copilot.mcp.server.lifecycle": {
+    facts: {
+      connection: {
+        server: { word: "github.copilot.mcp.server.name" },
+        state: {
+          word: "github.copilot.mcp.server.state",
+          as: { initialized: "connected", failed: "failed", disconnected: "disconnected" },
+        },
+      },
+    },
+  },
+} as const;
+
+export default {
+  session: ["gen_ai.conversation.id"],
+  sequence: ["github.copilot.hook.invocation_id", "github.copilot.mcp.server.name_hash"],
+  spans: {
+    "chat *": {
+      ids: { responseId: "gen_ai.response.id" },
+      facts: {
+        firstTokenMs: { of: ["gen_ai.response.time_to_first_chunk"], unit: "s" },
+        serverMs: { of: ["github.copilot.server_duration"] },
+        // What it calls cost is premium requests, not money
+        tokens: {
+          input: { of: ["gen_ai.usage.input_tokens", "-gen_ai.usage.cache_read.input_tokens"] },
+          output: { of: ["gen_ai.usage.output_tokens"] },
+          cacheRead: { of: ["gen_ai.usage.cache_read.input_tokens"] },
+        },
+      },
+    },
+    // Its time includes the hooks and the wait for permission
+    "execute_tool *": { ids: { callId: "gen_ai.tool.call.id" } },
+    // The turn, and with a name a subagent: neither has an id that the session files have
+    invoke_agent: { events: HOOKS },
+    "invoke_agent *": { events: HOOKS },
+  },
+  logs: {},
+} satisfies NativeTable;

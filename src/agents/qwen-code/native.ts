@@ -1,0 +1,39 @@
+// https://qwenlm.github.io/qwen-code-docs/en/developers/development/telemetry/, and the program: 0.24.4
+import type { NativeTable } from "#core/model/native-table.ts";
+
+const CALL = { callId: "tool.call_id" };
+
+export default {
+  session: ["session.id"],
+  spans: {
+    "qwen-code.llm_request": {
+      ids: { responseId: "gen_ai.response.id" },
+      facts: {
+        firstTokenMs: { of: ["gen_ai.response.time_to_first_chunk"], unit: "s" },
+        attempts: { of: ["attempt"] },
+        retryDelayMs: { of: ["retry_total_delay_ms"] },
+        tokens: {
+          input: { of: ["gen_ai.usage.input_tokens", "-gen_ai.usage.cache_read.input_tokens"] },
+          output: { of: ["gen_ai.usage.output_tokens"] },
+          cacheRead: { of: ["gen_ai.usage.cache_read.input_tokens"] },
+        },
+      },
+    },
+    "qwen-code.tool": { ids: CALL },
+    "qwen-code.tool.blocked_on_user": { ids: CALL, facts: { permissionMs: { of: ["duration_ms"] } } },
+    "qwen-code.tool.execution": { ids: CALL, facts: { executionMs: { of: ["duration_ms"] } } },
+    // All hooks of an event. It says that those without output failed, so its word on failures is not used
+    "qwen-code.hook": {
+      facts: { hook: { event: { word: "hook_event" }, durationMs: { of: ["duration_ms"] } } },
+    },
+  },
+  logs: {
+    "qwen-code.tool_call": {
+      ids: { callId: "call_id" },
+      facts: {
+        decision: { word: "decision", as: { accept: "allow", auto_accept: "allow", modify: "allow", reject: "deny" } },
+        decidedBy: { word: "decision" },
+      },
+    },
+  },
+} satisfies NativeTable;
