@@ -81,6 +81,7 @@ export const MIGRATIONS: readonly string[] = [
      session_id TEXT NOT NULL,
      key TEXT NOT NULL,
      time_ms REAL NOT NULL,
+     received_ms REAL NOT NULL,
      span_id TEXT,
      state INTEGER NOT NULL DEFAULT 0,
      body TEXT NOT NULL,

@@ -1,6 +1,6 @@
 import type { NativeRecord } from "#core/model/native.ts";
 import type { Database, Row } from "./database.ts";
-import { numbers } from "./rows.ts";
+import { numbers, texts } from "./rows.ts";
 import type { StoredSession } from "./sessions.ts";
 
 // What is kept of agents' own telemetry. It refers to sessions by their agent's id, because it can come first
@@ -9,15 +9,15 @@ import type { StoredSession } from "./sessions.ts";
 export const NATIVE = { pending: 0, joined: 1, unjoined: 2 } as const;
 
 /** Stores records. One that is stored already stays as it is. @returns how many were new. Call it inside a transaction */
-export function putNative(db: Database, source: string, records: readonly NativeRecord[]): number {
+export function putNative(db: Database, source: string, records: readonly NativeRecord[], nowMs: number): number {
   const put = db.prepare(
-    `INSERT INTO native_records (source, session_id, key, time_ms, span_id, body) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO NOTHING`,
+    `INSERT INTO native_records (source, session_id, key, time_ms, received_ms, span_id, body)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
   let added = 0;
   for (const record of records) {
     const { sessionId, key, timeMs, span } = record;
-    added += put.run(source, sessionId, key, timeMs, span?.spanId ?? null, JSON.stringify(record)).changes;
+    added += put.run(source, sessionId, key, timeMs, nowMs, span?.spanId ?? null, JSON.stringify(record)).changes;
   }
   return added;
 }
@@ -29,6 +29,17 @@ export const pendingNative = (db: Database, session: StoredSession): readonly Na
     .all(...placeOf(session))
     .map(toRecord);
 
+/** Of a session's records that are not on a span yet, the keys of those that came before a time. */
+export const pendingNativeBefore = (db: Database, session: StoredSession, receivedMs: number): ReadonlySet<string> =>
+  new Set(
+    texts(
+      db,
+      "SELECT key FROM native_records WHERE source = ? AND session_id = ? AND state = 0 AND received_ms < ?",
+      ...placeOf(session),
+      receivedMs,
+    ),
+  );
+
 /** The record of a native span. */
 export function nativeOfSpan(db: Database, session: StoredSession, spanId: string): NativeRecord | undefined {
   const row = db
@@ -37,10 +48,10 @@ export function nativeOfSpan(db: Database, session: StoredSession, spanId: strin
   return row === undefined ? undefined : toRecord(row);
 }
 
-/** All records of a session, in any order. */
-export const nativeRecordsOf = (db: Database, session: StoredSession): readonly NativeRecord[] =>
+/** The records of a session, in any order. @param isJoined only those that are on a span */
+export const nativeRecordsOf = (db: Database, session: StoredSession, isJoined = false): readonly NativeRecord[] =>
   db
-    .prepare("SELECT body FROM native_records WHERE source = ? AND session_id = ?")
+    .prepare(`SELECT body FROM native_records WHERE source = ? AND session_id = ?${isJoined ? " AND state = 1" : ""}`)
     .all(...placeOf(session))
     .map(toRecord);
 
@@ -65,12 +76,12 @@ export const sessionsWithNative = (db: Database, limit: number): readonly number
     limit,
   );
 
-/** Removes records from before a time whose session was never collected. @returns them. Call it inside a transaction */
+/** Removes records that came before a time and whose session was never collected. @returns them. Call it inside a transaction */
 export function takeForeignNative(
   db: Database,
   beforeMs: number,
 ): readonly { readonly source: string; readonly sessionId: string; readonly key: string }[] {
-  const foreign = `state = 0 AND time_ms < ? AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.source = native_records.source
+  const foreign = `state = 0 AND received_ms < ? AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.source = native_records.source
     AND (s.session_id = native_records.session_id OR s.native_id = native_records.session_id))`;
   const found = db
     .prepare(`SELECT source, session_id, key FROM native_records WHERE ${foreign}`)

@@ -18,7 +18,14 @@ import { countsAtLevel, levelOf } from "#store/capture/level.ts";
 import { protectCounts } from "#store/capture/protect.ts";
 import { countFacts } from "#store/counters.ts";
 import type { Database } from "#store/database.ts";
-import { forgetNativeNames, NATIVE, pendingNative, setNativeState } from "#store/native.ts";
+import {
+  forgetNativeNames,
+  NATIVE,
+  nativeRecordsOf,
+  pendingNative,
+  pendingNativeBefore,
+  setNativeState,
+} from "#store/native.ts";
 import { segmentsOf } from "#store/segments.ts";
 import { recordsBySpan, settledParts } from "#store/sessions/native.ts";
 import type { StoredSession } from "#store/sessions.ts";
@@ -116,9 +123,9 @@ export function settleNative(
   const spans = lateSpans(drain, facts, late).map(sent);
   drain.report.spans += putSpans(db, stored.id, spans, parentsOf(spans), drain.now());
   const isOver = session.turns.length === 0 && closed.segments.every(({ delivered }) => delivered);
-  if (!isOver || drain.now() - stored.lastMs < UNJOINED_AFTER_MS) return;
-  const found = new Set(late.flatMap(({ records }) => records));
-  const unjoined = open.rest.filter((record) => !found.has(record));
+  if (!isOver) return;
+  const old = pendingNativeBefore(db, stored, drain.now() - UNJOINED_AFTER_MS);
+  const unjoined = open.rest.filter(({ key }) => old.has(key));
   countFacts(
     db,
     unjoined.map(({ sessionId, key }) => unjoinedCount(stored.source, sessionId, key)),
@@ -135,8 +142,8 @@ export function settleNative(
 
 // --- internal ---
 
-/** Transcripts and telemetry are complete this long after a session's last activity. */
-const UNJOINED_AFTER_MS = 60_000;
+/** The transcript, or the record that it refers to, can come later than a record. */
+const UNJOINED_AFTER_MS = 3_600_000;
 
 /** A span with more events than this is cut or refused by some backends. */
 const PARTS_PER_SPAN = 100;
@@ -144,13 +151,19 @@ const PARTS_PER_SPAN = 100;
 const chunksOf = <T>(all: readonly T[], size: number): readonly (readonly T[])[] =>
   Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 
-/** Parts that were settled before, with what came later. */
+/** Parts that were settled before, with what came later and what is exported of them. */
 function lateParts({ db }: Drain, stored: StoredSession, records: readonly NativeRecord[]): readonly SettledNative[] {
-  const { find, call } = settledParts(db, stored, records);
+  const exported = nativeRecordsOf(db, stored, true);
+  const { find, call } = settledParts(db, stored, [...exported, ...records]);
   const segments = segmentsOf(db, stored.id).flatMap(({ segment, delivered }) => (delivered ? [segment] : []));
-  const bySpan = recordsBySpan(records, db, stored);
-  const { joins } = joinsOf(records, (record) => partOf(record, find, bySpan, segments));
-  return [...joins.values()].map(({ part, records: some }) => ({ part, records: some, call: call(part) }));
+  const bySpan = recordsBySpan([...exported, ...records]);
+  const partIn = (record: NativeRecord) => partOf(record, find, bySpan, segments);
+  const before = joinsOf(exported, partIn).joins;
+  return [...joinsOf(records, partIn).joins].map(([name, join]) => ({
+    ...join,
+    before: before.get(name)?.records ?? [],
+    call: call(join.part),
+  }));
 }
 
 function count(drain: Drain, stored: StoredSession, facts: SessionFacts, some: readonly SettledNative[]): void {
@@ -165,13 +178,13 @@ function count(drain: Drain, stored: StoredSession, facts: SessionFacts, some: r
 /** One span for all parts of a run. None for parts whose span was pruned, or had nothing that other spans do not have. */
 function lateSpans({ db }: Drain, facts: SessionFacts, some: readonly SettledNative[]): readonly StoredSpan[] {
   const runs = new Map<string, { readonly run: Run; readonly late: SettledNative[] }>();
-  for (const { part, records, call } of some) {
-    const run = runOf(db, facts, part);
+  for (const one of some) {
+    const run = runOf(db, facts, one.part);
     if (run === undefined) continue;
     const name = `${run.traceId} ${run.parentSpanId}`;
     const known = runs.get(name) ?? { run, late: [] };
     runs.set(name, known);
-    known.late.push({ part, call, records });
+    known.late.push(one);
   }
   return [...runs.values()].flatMap(({ run, late }) =>
     chunksOf(late, PARTS_PER_SPAN).flatMap((parts) => {

@@ -1,3 +1,5 @@
+import { sumOfAll } from "#kit/numbers.ts";
+import { defined } from "#kit/objects.ts";
 import type { JoinedNative, NativeFacts, NativeIdKind, NativeRecord } from "../model/native.ts";
 import type { Segment, Session, Subagent, Turn } from "../model/session.ts";
 import { baseKey } from "./drafts.ts";
@@ -137,15 +139,22 @@ function hooksOf(records: readonly NativeRecord[]): NonNullable<JoinedNative["ho
   const hooks = new Map<string, NonNullable<JoinedNative["hooks"]>[number]>();
   for (const { timeMs, facts } of records) {
     if (facts.hook === undefined) continue;
-    const { event, runs, failures, durationMs } = facts.hook;
-    const before = hooks.get(event) ?? { timeMs, runs: 0, failures: 0, durationMs: 0 };
-    hooks.set(event, {
+    const { event, ...one } = facts.hook;
+    const { runs, failures, durationMs } = one;
+    const before = hooks.get(event);
+    hooks.set(
       event,
-      timeMs: before.timeMs,
-      runs: before.runs + runs,
-      failures: before.failures + failures,
-      durationMs: before.durationMs + durationMs,
-    });
+      before === undefined
+        ? { event, timeMs, ...one }
+        : defined({
+            event,
+            timeMs: before.timeMs,
+            runs: sumOfAll(before.runs, runs),
+            failures: sumOfAll(before.failures, failures),
+            // So that their order makes no difference
+            durationMs: Math.round((before.durationMs + durationMs) * 1e3) / 1e3,
+          }),
+    );
   }
   return [...hooks.values()];
 }

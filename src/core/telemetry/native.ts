@@ -1,6 +1,6 @@
 import { maxOf, minOf } from "#kit/numbers.ts";
 import type { ModelCall } from "../model/model-call.ts";
-import type { JoinedNative } from "../model/native.ts";
+import type { JoinedNative, NativeRecord } from "../model/native.ts";
 import type { SessionFacts, ToolCall } from "../model/session.ts";
 import type { Counted, Increment, MetricShape, SpanRecord } from "../model/telemetry.ts";
 import { mergedNative, type NativeJoin, type NativePart } from "../session/native.ts";
@@ -84,7 +84,7 @@ export function* nativeCounts(
   yield* count("first_token", SHAPES.firstToken, inSeconds(firstTokenMs), model);
   yield* count("retries", SHAPES.retries, attempts === undefined ? undefined : Math.max(0, attempts - 1), model);
   yield* count("refusal", SHAPES.refusals, refusal === undefined ? undefined : 1, model);
-  yield* count("cost", SHAPES.reportedCost, costNanoUsd, model);
+  yield* count("cost", SHAPES.reportedCost, costNanoUsd === undefined ? undefined : Math.round(costNanoUsd), model);
   yield* count("permission", SHAPES.permissionWait, inSeconds(permissionMs), {
     [semconv.GEN_AI_TOOL_NAME]: call !== undefined && "callId" in call ? call.name : undefined,
     [semconv.GEN_AI_TOOL_CALL_DECISION]: decision,
@@ -95,6 +95,8 @@ export function* nativeCounts(
 /** A settled part with records that belong to it, and what it is if it is a call. */
 export interface SettledNative extends NativeJoin {
   readonly call?: ModelCall | ToolCall | undefined;
+  /** Records of it that were exported before. @default none */
+  readonly before?: readonly NativeRecord[];
 }
 
 /**
@@ -131,9 +133,11 @@ export const unjoinedCount = (source: string, sessionId: string, key: string): C
 
 const inSeconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
 
-function lateEvents({ part, records, call }: SettledNative): SpanRecord["events"] {
+function lateEvents({ part, records, call, before = [] }: SettledNative): SpanRecord["events"] {
   const native = mergedNative(records);
-  const attributes = given(nativeAttributes(native));
+  const exported = nativeAttributes(mergedNative(before));
+  const added = Object.entries(given(nativeAttributes(native))).filter(([name, value]) => exported[name] !== value);
+  const attributes = Object.fromEntries(added);
   const timeMs = minOf(records.map((record) => record.timeMs));
   return [
     ...(Object.keys(attributes).length === 0
