@@ -8,7 +8,7 @@ import { suggest } from "#kit/suggest.ts";
 import { localTime, plural } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
 import type { Examined } from "../facts/examined.ts";
-import { alsoInStatus, inArea, type Result } from "../finding.ts";
+import { alsoInStatus, type Finding, inArea, type Result } from "../finding.ts";
 
 /** Agents' own telemetry: whether it can come, what could not be read, what is handed on. Nothing if no agent exports to us. */
 export function* nativeFindings({ context }: Pick<Examined, "context">): Generator<Result> {
@@ -44,6 +44,13 @@ export function* nativeFindings({ context }: Pick<Examined, "context">): Generat
   }
   if (paused.length === 0) yield ok(`native.forward: ${sent} handed on, ${bodies} queued`);
 }
+
+/** What the agents' own OpenTelemetry doubles, and where it goes otherwise. */
+export const exporterFindings = ({ facts }: Pick<Examined, "facts">): readonly Finding[] =>
+  facts.native_exporters.map(({ title, text, todo }) => {
+    const { ok, remark } = inArea(title);
+    return todo === null ? ok(text) : remark(text, todo, `${title} ${text}; ${todo}`);
+  });
 
 // --- internal ---
 

@@ -1,4 +1,5 @@
 import type { BridgeFileJson } from "#collect/bridge/text.ts";
+import type { NativeDestination } from "#setup/registration/native-exporters.ts";
 import type { FailedStep } from "#store/failures.ts";
 import type { SelfStatus } from "./self-telemetry.ts";
 
@@ -13,6 +14,8 @@ export interface Status extends Facts {
 /** The facts that checks judge. Times are ISO 8601; unknown or never is `null`. */
 export interface Facts {
   readonly agents: readonly AgentStatus[];
+  /** Where enabled agents send OpenTelemetry of their own. */
+  readonly native_exporters: readonly NativeDestination[];
   readonly hook: {
     readonly path: string;
     readonly installed: boolean;
