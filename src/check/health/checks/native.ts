@@ -25,10 +25,10 @@ export function* nativeFindings({ context, facts }: Pick<Examined, "context" | "
     else yield ok(`agents' own telemetry is received ${on} from ${agents}; any of their events starts the receiver`);
   }
   const { joined, pending, unjoined, dropped: unneeded } = facts.native_records ?? NO_RECORDS;
-  if (joined + pending + unjoined + unneeded > 0)
-    yield ok(
-      `${joined} records joined, ${pending} not yet, ${unjoined} that belong to no known part of a session, ${unneeded} not needed`,
-    );
+  if (joined + pending + unjoined + unneeded > 0) {
+    const text = `${joined} records joined, ${pending} not yet, ${unjoined} of no known part of a session, ${unneeded} not needed`;
+    yield unjoined > 0 ? alsoInStatus(remark(`agents' own telemetry: ${text}`)) : ok(text);
+  }
   const { total, kept } = unreadableNative(stateDir);
   if (total > 0) {
     const where = kept === 0 ? "" : `; ${kept} of them are in ${unreadableDir(stateDir)} with the reason`;
