@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { AS_THE_PROGRAM, importBundled, typescript } from "./import-bundled.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -41,9 +41,27 @@ const AGENT_COLUMNS = [
 ];
 const IDS = { native: "native", local: "local", minted: "assigned", transcript: "transcript" };
 
+/** What the tables in docs/native.md call facts and ids. */
+const NATIVE_FACTS = {
+  firstTokenMs: "time to the first token",
+  attempts: "requests sent",
+  serverMs: "time at the provider's server",
+  costNanoUsd: "cost",
+  refusal: "refusal",
+  tokens: "tokens",
+  permissionMs: "wait for permission",
+  decision: "decision",
+  decidedBy: "who decided",
+  executionMs: "time that it ran",
+  hook: "hooks of an event",
+  connection: "connection to an MCP server",
+};
+const NATIVE_IDS = { responseId: "response", requestId: "request", callId: "call", promptId: "prompt", spanId: "span" };
+
 const program = await importBundled({
   stdin: typescript(`
     export { allAgents } from "./src/agents/registry.ts";
+    export { nativeRecords } from "./src/collect/native/records.ts";
     export { settingsOfSchema } from "./src/config/schema-settings.ts";
     export { EXPOSURE } from "./src/core/telemetry/attributes.ts";
     export { SELF_SHAPES } from "./src/core/telemetry/self.ts";
@@ -57,6 +75,12 @@ const live = await importBundled({
     export { SCENARIOS } from "./test/live/scenarios.ts";
   `),
   ...AS_THE_PROGRAM,
+});
+const { RECORDINGS } = await importBundled({
+  stdin: typescript(`export { RECORDINGS } from "./test/native/recorded.ts";`),
+  ...AS_THE_PROGRAM,
+  // It finds the recordings beside itself
+  define: { "import.meta.url": JSON.stringify(pathToFileURL(join(root, "test", "native", "recorded.ts")).href) },
 });
 
 const agents = (await Promise.all((await program.allAgents()).map(agentOf))).sort(byTitle);
@@ -77,6 +101,7 @@ await put(
 );
 await put("docs/settings.md", table(["setting", "default", "meaning"], program.settingsOfSchema().map(settingOf)));
 await put("docs/metrics.md", metrics());
+await put("docs/native.md", await native());
 await put("docs/decisions/README.md", await decisions());
 await put("docs/commands.md", commands());
 
@@ -208,6 +233,46 @@ function metrics() {
       exposures.map(([name, exposure]) => [`\`${name}\``, exposure]),
     )}`,
   ].join("\n\n");
+}
+
+/** What is kept of each agent's own telemetry, and how much that is for one recorded session. */
+async function native() {
+  const [kept, cost] = [[], []];
+  for (const { source, title, native: load } of await program.allAgents()) {
+    if (load === undefined) continue;
+    const table = (await load()).default;
+    kept.push(...nativeRules("span", table.spans, title), ...nativeRules("log", table.logs, title));
+    const { bodies } = RECORDINGS.find((one) => one.source === source && one.name === "parallel-tools");
+    const decoded = await Promise.all(bodies.map((body) => program.nativeRecords(source, body)));
+    const records = decoded.flatMap((one) => one.records);
+    const dropped = decoded.reduce((sum, one) => sum + one.dropped, 0);
+    const bytes = Buffer.byteLength(JSON.stringify(records));
+    cost.push([title, String(records.length + dropped), String(records.length), bytes.toLocaleString("en")]);
+  }
+  return [
+    table(["agent", "signal", "name", "what is kept", "joined by"], kept),
+    "One recorded session with three model calls and seven tool calls:",
+    table(["agent", "spans and log records received", "kept", "bytes kept"], cost),
+  ].join("\n\n");
+}
+
+function nativeRules(signal, rules, title) {
+  return Object.entries(rules).flatMap(([name, { facts = {}, ids = {}, events = {} }]) => {
+    const joined = Object.entries(ids).map(([kind, from]) =>
+      from === "(parent)" ? "id of its parent span" : `id of the ${NATIVE_IDS[kind]} (\`${from}\`)`,
+    );
+    const words = Object.keys(facts).map((fact) => NATIVE_FACTS[fact]);
+    if (words.includes(undefined)) throw new Error(`${title}: ${name} keeps a fact that has no words`);
+    const isKept = words.length > 0 || joined.length > 0;
+    const row = [
+      title,
+      signal,
+      `\`${name}\``,
+      words.join(", ") || "link",
+      joined.join(", otherwise ") || "its session",
+    ];
+    return [...(isKept ? [row] : []), ...nativeRules(`event of \`${name}\``, events, title)];
+  });
 }
 
 /** A decision begins with its number and title, and a paragraph that says it in short. */

@@ -1,201 +1,63 @@
-// Real sessions with the agents' own telemetry beside them: it may come before, between or after the drains of the session, twice and
-// in any order
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { gunzipSync } from "node:zlib";
-import fc from "fast-check";
-import { afterEach, describe, expect, test } from "vitest";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { findAgent } from "#agents/registry.ts";
 import { nativeRecords } from "#collect/native/records.ts";
-import type { NativeRecord } from "#core/model/native.ts";
-import type { SpanRecord } from "#core/model/telemetry.ts";
-import { counterValues } from "#store/counters.ts";
-import { openDatabase } from "#store/database.ts";
-import { putNative } from "#store/native.ts";
-import { nativeOf } from "#store/sessions/native.ts";
-import { unsettledSession } from "#store/sessions/unsettled-session.ts";
-import { activeSessions, sessionById } from "#store/sessions.ts";
-import { clockAt } from "../support/clock.ts";
-import { type RecordedCall, Replay, ROOT } from "../support/replay.ts";
-import { firstOf, runs } from "../support/whole.ts";
+import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
+import type { NativeIdKind, NativeRecord } from "#core/model/native.ts";
+import type { TranscriptEntry } from "#core/model/transcript.ts";
+import { locateAll } from "../support/located.ts";
+import { removeFolder } from "../support/remove.ts";
+import { RECORDINGS, unpack } from "./recorded.ts";
 
-const RECORDINGS = join(ROOT, "test", "native", "recordings");
-const SCENARIOS = readdirSync(RECORDINGS)
-  .flatMap((source) => readdirSync(join(RECORDINGS, source)).map((scenario) => [source, scenario] as const))
-  .sort(([, a], [, b]) => Number(b === "parallel-tools") - Number(a === "parallel-tools"));
+const root = mkdtempSync(join(tmpdir(), "openhook-native-"));
+afterAll(() => removeFolder(root));
 
-const replays: Replay[] = [];
-afterEach(() => {
-  for (const replay of replays.splice(0)) replay.remove();
-});
+/** Agents whose session files have ids of model calls that their telemetry has too. */
+const WITH_ANSWERS = ["claude-code", "copilot", "qwen-code", "goose"];
 
-describe.each(firstOf(SCENARIOS, 2))("%s, %s", (source, scenario) => {
-  test("with the agent's own telemetry, everything that is counted without it is the same", async () => {
-    const records = await recordsIn(source, scenario);
-    expect(records.length).toBeGreaterThan(0);
-    const off = stateOf(await drained(source, scenario, []));
-    const on = stateOf(await drained(source, scenario, [records]));
-    expect(on.counters.filter((one) => !isNative(one.metric))).toEqual(off.counters);
-    expect(off.counters.some(({ metric }) => isNative(metric))).toBe(false);
-    const named = (spans: readonly SpanRecord[]) => spans.map(({ name, startMs }) => `${name} ${startMs}`).sort();
-    expect(named(on.spans)).toEqual(named(off.spans));
-    expect(off.joined.size).toBe(0);
-    expect(on.joined.size).toBeGreaterThan(0);
-  });
-
-  test("the same is known and counted, whenever it comes, in whatever order, and how often", async () => {
-    const records = await recordsIn(source, scenario);
-    const on = stateOf(await drained(source, scenario, [records]));
-    const arrival = fc.tuple(
-      fc.shuffledSubarray([...records, ...records], { minLength: 2 * records.length }),
-      fc.array(fc.nat({ max: 2 * records.length }), { minLength: 2, maxLength: 3 }),
+describe.each(RECORDINGS.filter(({ name }) => name === "parallel-tools"))("$source", ({ source, folder, bodies }) => {
+  test("every tool call, and every answer where there are ids, joins by its id", async () => {
+    const home = join(root, source);
+    unpack(join(folder, "transcripts"), home);
+    const { sessions, entries } = await readHome(source, home);
+    const records = (await Promise.all(bodies.map((body) => nativeRecords(source, body)))).flatMap(
+      (one) => one.records,
     );
-    await fc.assert(
-      fc.asyncProperty(arrival, async ([all, cuts]) => {
-        const ends = [...cuts, all.length].sort((a, b) => a - b);
-        const parts = ends.map((end, i) => all.slice(ends[i - 1] ?? 0, end));
-        const other = stateOf(await drained(source, scenario, parts));
-        expect(other.joined).toEqual(on.joined);
-        expect(byName(other.counters)).toEqual(byName(on.counters));
-        expect(factsOnSpans(other.spans)).toEqual(factsOnSpans(on.spans));
-        expect(new Set(other.spans.map(({ spanId }) => spanId)).size).toBe(other.spans.length);
-      }),
-      { numRuns: runs(3) },
-    );
-  });
-});
 
-test("a record that belongs to nothing is counted once, and not before the session is over", async () => {
-  const [first] = await recordsIn("claude-code", "parallel-tools");
-  if (first === undefined) throw new Error("no records");
-  const foreign = { ...first, key: "foreign", ids: [{ kind: "callId" as const, id: "toolu_of_nothing" }] };
-  const replay = await drained("claude-code", "parallel-tools", [[foreign]]);
-  const unjoined = () => stateOf(replay).counters.filter(({ metric }) => metric === "openhook.native.unjoined.count");
-  await replay.drain();
-  expect(unjoined()).toEqual([]);
-  const later = clockAt(Date.now() + 2 * 3_600_000);
-  await replay.drain({}, later);
-  expect(unjoined()).toMatchObject([{ value: 1 }]);
-  await replay.drain({}, later);
-  expect(unjoined()).toMatchObject([{ value: 1 }]);
+    expect(new Set(records.map(({ sessionId }) => sessionId))).toEqual(new Set(sessions));
+    const calls = idsOf(entries, "callId");
+    expect(calls.size).toBe(7);
+    expect(joined(records, "callId")).toEqual(calls);
+    const answers = joined(records, source === "claude-code" ? "requestId" : "responseId");
+    const known = idsOf(entries, source === "claude-code" ? "requestId" : "responseId");
+    expect(answers).toEqual(WITH_ANSWERS.includes(source) ? known : new Set());
+    if (WITH_ANSWERS.includes(source)) expect(known.size).toBe(3);
+    for (const id of joined(records, "promptId")) expect(idsOf(entries, "promptKey")).toContain(id);
+    const spans = new Set(records.flatMap(({ span }) => (span === undefined ? [] : [span.spanId])));
+    for (const id of joined(records, "spanId")) expect(spans).toContain(id);
+  });
 });
 
 // --- internal ---
 
-/** After all recordings. */
-const ENDED_MS = Date.parse("2026-11-30T15:00:00Z");
-
-const isNative = (metric: string): boolean =>
-  /^openhook\.(native|permission)\./.test(metric) || metric === "openhook.reported.cost";
-
-/** What was received from a recorded session, in order. */
-async function recordsIn(source: string, scenario: string): Promise<readonly NativeRecord[]> {
-  const folder = join(RECORDINGS, source, scenario);
-  const records: NativeRecord[] = [];
-  for (const name of readdirSync(folder).sort()) {
-    const [, signal, encoding] = /^\d+-(traces|logs|file)\.(json|proto|out)\.gz$/.exec(name) ?? [];
-    if (signal === undefined) continue;
-    const body = {
-      signal: signal as "traces" | "logs" | "file",
-      encoding: encoding === "out" ? ("file" as const) : (encoding as "json" | "proto"),
-      isGzip: true,
-      bytes: readFileSync(join(folder, name)),
-    };
-    records.push(...(await nativeRecords(source, body)).records);
-  }
-  return records;
+async function readHome(source: string, home: string) {
+  const reader = (await (await findAgent(source))?.transcript?.())?.default;
+  if (reader === undefined) throw new Error(`${source} has no reader`);
+  const roots = reader.roots(home, {});
+  const { sessions } = await locateAll(reader, home, roots);
+  const entries: TranscriptEntry[] = [];
+  for (const { parts: _, ...query } of sessions)
+    for (const file of await reader.files({ ...query, roots }))
+      for await (const batch of reader.read(file, INITIAL_OFFSET)) entries.push(...batch.entries);
+  return { sessions: sessions.map(({ sessionId }) => sessionId), entries };
 }
 
-/** Drains a recorded session, with records that come before it and after each drain. */
-async function drained(source: string, scenario: string, parts: readonly (readonly NativeRecord[])[]): Promise<Replay> {
-  const replay = new Replay(source, join("..", "..", "native", "recordings", source, scenario), { isBare: true });
-  replays.push(replay);
-  const transcripts = writeTranscripts(replay, source, scenario);
-  const put = (records: readonly NativeRecord[]): void => {
-    mkdirSync(join(replay.places.stateDir, "native"), { recursive: true });
-    const db = openDatabase(replay.places.storePath);
-    try {
-      db.transaction(() => putNative(db, source, records, Date.now()));
-    } finally {
-      db.close();
-    }
-  };
-  put(parts[0] ?? []);
-  const hooks = join(ROOT, "test", "native", "hooks", `${source}.jsonl`);
-  if (scenario === "parallel-tools" && existsSync(hooks)) {
-    const calls = readFileSync(hooks, "utf8").replaceAll("/home/dev", replay.home).split("\n").filter(Boolean);
-    for (const call of calls) replay.put(JSON.parse(call) as RecordedCall);
-  } else {
-    const sessionId = (await recordsIn(source, scenario))[0]?.sessionId ?? "";
-    const path = transcripts.find((one) => one.endsWith(`${sessionId}.jsonl`));
-    const stdin = { session_id: sessionId, transcript_path: path, hook_event_name: "SessionEnd", reason: "other" };
-    const received_at = new Date(ENDED_MS).toISOString();
-    // Only this agent's reader needs the path
-    if (source === "claude-code") replay.put({ received_at, event: "SessionEnd", stdin });
-    else replay.sessionEnd(sessionId, ENDED_MS);
-  }
-  await replay.drain();
-  for (const part of parts.slice(1)) {
-    put(part);
-    await replay.drain();
-  }
-  return replay;
-}
+const idsOf = (entries: readonly TranscriptEntry[], member: string): ReadonlySet<unknown> =>
+  new Set(
+    entries.map((entry) => (entry as unknown as Record<string, unknown>)[member]).filter((id) => id !== undefined),
+  );
 
-/** Writes the agent's own files. @returns their paths */
-function writeTranscripts(replay: Replay, source: string, scenario: string): readonly string[] {
-  const folder = join(RECORDINGS, source, scenario, "transcripts");
-  return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
-    if (!entry.isFile()) return [];
-    const path = join(entry.parentPath, entry.name);
-    const target = join(replay.home, path.slice(folder.length + 1).replace(/\.gz$/, ""));
-    mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, gunzipSync(readFileSync(path)));
-    return [target];
-  });
-}
-
-function stateOf(replay: Replay) {
-  const db = openDatabase(replay.places.storePath);
-  try {
-    const [session] = activeSessions(db, 0, 50)
-      .map((id) => sessionById(db, id))
-      .filter(({ parent }) => parent === undefined);
-    if (session === undefined) throw new Error("no session");
-    const spans = db
-      .prepare("SELECT record FROM spans ORDER BY key")
-      .all()
-      .map((row) => JSON.parse(String(row["record"])) as SpanRecord);
-    return {
-      joined: nativeOf(db, session, unsettledSession({ db, agents: [] }, session)),
-      spans,
-      counters: counterValues(db).filter(({ metric }) => !metric.startsWith("openhook.collector.")),
-    };
-  } finally {
-    db.close();
-  }
-}
-
-const byName = (counters: ReturnType<typeof stateOf>["counters"]): readonly string[] =>
-  counters.map(({ owed: _, ...counter }) => JSON.stringify(counter)).sort();
-
-const FACTS =
-  /^(openhook\.(native|permission|hook|mcp\.connection)\.|gen_ai\.tool\.call\.decision|gen_ai\.response\.time)/;
-
-/** What is exported of each call, turn and segment, by its id: on its span, or in a late part. */
-function factsOnSpans(spans: readonly SpanRecord[]): readonly string[] {
-  const sums = new Map<string, number>();
-  for (const { attributes, events } of spans) {
-    for (const one of [{ attributes }, ...events]) {
-      const id = one.attributes["gen_ai.tool.call.id"] ?? one.attributes["gen_ai.response.id"] ?? "";
-      const event = one.attributes["openhook.hook.event"] ?? "";
-      for (const [name, value] of Object.entries(one.attributes)) {
-        if (!FACTS.test(name) || name === "openhook.hook.event") continue;
-        // Hooks are summed by event in each part; anything else is exported once
-        const isSummed = event !== "" && typeof value === "number";
-        const key = JSON.stringify([id, event, name, isSummed ? "" : value]);
-        sums.set(key, (sums.get(key) ?? 0) + (isSummed ? value : 1));
-      }
-    }
-  }
-  return [...sums].map(([key, value]) => `${key} ${Math.round(value * 1e3)}`).sort();
-}
+const joined = (records: readonly NativeRecord[], kind: NativeIdKind): ReadonlySet<unknown> =>
+  new Set(records.flatMap(({ ids }) => ids.filter((id) => id.kind === kind).map(({ id }) => id)));

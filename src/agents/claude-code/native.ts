@@ -40,7 +40,7 @@ export default {
     user_prompt: { ids: { promptId: "prompt.id" }, isInSpan: true },
     api_request: { ids: REQUEST, facts: { ...ANSWER, costNanoUsd: { of: ["cost_usd"], unit: "usd" } } },
     // It names the category only if the user has switched details on
-    api_refusal: { ids: REQUEST, facts: { refusal: { word: "category", otherwise: "refusal" } } },
+    api_refusal: { ids: REQUEST, facts: { refusal: { word: "category", or: { is: "refusal" } } } },
     tool_decision: { ids: { callId: "tool_use_id" }, facts: DECISION },
     hook_execution_complete: {
       ids: { promptId: "prompt.id" },

@@ -1,5 +1,5 @@
 // https://docs.github.com/en/copilot/reference/copilot-cli-reference, and the program: 1.0.102
-import type { NativeTable } from "#core/model/native-table.ts";
+import { DURATION, type NativeTable, PARENT_SPAN } from "#core/model/native-table.ts";
 
 /** The hooks of an event ran together: how many there were, it does not say. */
 const HOOKS = {
@@ -44,6 +44,29 @@ export default {
     },
     // Its time includes the hooks and the wait for permission
     "execute_tool *": { ids: { callId: "gen_ai.tool.call.id" } },
+    // Only of calls that a rule of its command line does not allow
+    permission: {
+      ids: { spanId: PARENT_SPAN },
+      facts: {
+        permissionMs: { of: [DURATION] },
+        decision: {
+          word: "github.copilot.permission.result",
+          as: {
+            approved: "allow",
+            "approved-for-session": "allow",
+            "approved-for-location": "allow",
+            "approved-read-only-for-session": "allow",
+            "denied-by-rules": "deny",
+            "denied-by-content-exclusion-policy": "deny",
+            "denied-by-permission-request-hook": "deny",
+            "denied-interactively-by-user": "deny",
+            "denied-no-approval-rule-and-could-not-request-from-user": "deny",
+            "denied-no-approval-rule-and-user-rejected": "deny",
+          },
+        },
+        decidedBy: { word: "github.copilot.permission.result" },
+      },
+    },
     // The turn, and with a name a subagent: neither has an id that the session files have
     invoke_agent: { events: HOOKS },
     "invoke_agent *": { events: HOOKS },

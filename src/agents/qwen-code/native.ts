@@ -10,8 +10,7 @@ export default {
       ids: { responseId: "gen_ai.response.id" },
       facts: {
         firstTokenMs: { of: ["gen_ai.response.time_to_first_chunk"], unit: "s" },
-        attempts: { of: ["attempt"] },
-        retryDelayMs: { of: ["retry_total_delay_ms"] },
+        // Its `attempt` leaves out the requests that its library for HTTP repeats
         tokens: {
           input: { of: ["gen_ai.usage.input_tokens", "-gen_ai.usage.cache_read.input_tokens"] },
           output: { of: ["gen_ai.usage.output_tokens"] },
@@ -31,8 +30,13 @@ export default {
     "qwen-code.tool_call": {
       ids: { callId: "call_id" },
       facts: {
-        decision: { word: "decision", as: { accept: "allow", auto_accept: "allow", modify: "allow", reject: "deny" } },
-        decidedBy: { word: "decision" },
+        decision: {
+          word: "decision",
+          as: { accept: "allow", auto_accept: "allow", modify: "allow", reject: "deny" },
+          or: { word: "error_type", as: { execution_denied: "deny" } },
+        },
+        // Without a terminal nobody was asked
+        decidedBy: { word: "decision", or: { word: "error_type", as: { execution_denied: "execution_denied" } } },
       },
     },
   },

@@ -42,8 +42,9 @@ export const CHECKS = [
   inbox.queueFindings,
   inbox.quarantineFindings,
   bridge.bridgeFindings,
-  endpoint.endpointFindings,
   native.nativeFindings,
+  endpoint.endpointFindings,
+  native.exporterFindings,
   store.futureFindings,
 ] as const satisfies readonly ((tried: Tried) => Results)[];
 
@@ -60,9 +61,10 @@ export const CHECKS_IN_STATUS = [
   collector.processedFindings,
   collector.driftFindings,
   bridge.bridgeFindings,
+  native.nativeFindings,
   collector.lostFindings,
   inbox.queueFindings,
-  native.nativeFindings,
+  native.exporterFindings,
   logLines,
   unreadFormatLines,
   settings.settingsFindings,

@@ -104,14 +104,14 @@ function memberOf(raw: RawRecord, rule: object, needed: readonly string[] | unde
   return "word" in value ? wordIn(raw, value) : numberIn(raw, value);
 }
 
-/** Short, and of the characters that names have: no sentence, no path with a blank, no text of a user. */
-const WORD = /^[A-Za-z0-9_.:/@ -]{1,100}$/;
+/** Short, and of the characters that names have: no sentence. */
+const WORD = /^[\w.:/@-]{1,100}$/;
 
-function wordIn(raw: RawRecord, { word, as, otherwise }: WordRule<unknown>): unknown {
-  const value = raw.attribute(word);
-  const text = value === undefined ? "" : String(value);
-  if (as !== undefined) return Object.hasOwn(as, text) ? as[text] : otherwise;
-  return WORD.test(text) ? text : otherwise;
+function wordIn(raw: RawRecord, { word, as, or }: WordRule<unknown>): unknown {
+  const text = String(raw.attribute(word) ?? "");
+  if (as === undefined && WORD.test(text)) return text;
+  if (as !== undefined && Object.hasOwn(as, text)) return as[text];
+  return or === undefined || "is" in or ? or?.is : wordIn(raw, or);
 }
 
 const FACTORS: Readonly<Record<NativeUnit, number>> = { ms: 1, s: 1e3, ns: 1e-6, usd: 1e9, microUsd: 1e3 };

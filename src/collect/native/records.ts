@@ -1,7 +1,8 @@
 import { createGunzip } from "node:zlib";
 import { findAgent } from "#agents/registry.ts";
 import type { NativeRecord } from "#core/model/native.ts";
-import { JsonRecords } from "./json-records.ts";
+import { assertParsable } from "#kit/json-limits.ts";
+import { IN_FILE, IN_REQUEST, JsonRecords } from "./json-records.ts";
 import { keep } from "./keep.ts";
 import { protoRecords } from "./proto-records.ts";
 import { rawRecord } from "./raw-record.ts";
@@ -65,10 +66,21 @@ async function* recordsIn(body: NativeBytes, onDropped: (count: number) => void)
     yield* protoRecords(Buffer.concat(pieces), body.signal === "logs" ? "logs" : "traces");
     return;
   }
-  const found = new JsonRecords(body.encoding === "file" ? "" : "{[{[{[");
-  for await (const piece of piecesOf(body)) for (const record of found.read(piece)) yield JSON.parse(record.toString());
+  const found = new JsonRecords(body.encoding === "file" ? IN_FILE : IN_REQUEST);
+  for await (const piece of piecesOf(body)) for (const record of found.read(piece)) yield parsed(record, body.encoding);
   found.end();
   onDropped(found.dropped);
+}
+
+function parsed(record: Buffer, encoding: NativeBytes["encoding"]): unknown {
+  try {
+    assertParsable(record);
+    return JSON.parse(record.toString());
+  } catch (error) {
+    // A file's other records are whole; what arrived in one request was written at once
+    if (encoding === "file") return undefined;
+    throw error;
+  }
 }
 
 async function* piecesOf({ bytes, encoding, isGzip }: NativeBytes): AsyncGenerator<Buffer> {

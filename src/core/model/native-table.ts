@@ -56,8 +56,8 @@ export interface WordRule<T = string> {
   readonly word: string;
   /** The agent's words. Others are left out. @default every word as it is */
   readonly as?: Readonly<Record<string, T>>;
-  /** If it is absent or left out. */
-  readonly otherwise?: T;
+  /** If it is absent or left out. @default no fact */
+  readonly or?: WordRule<T> | ConstantRule<T>;
 }
 
 /** The record's name says it. */
