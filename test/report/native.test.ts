@@ -40,7 +40,7 @@ beforeAll(async () => {
   bare = await shown();
   const records = recordsFor(bare.view);
   const db = openDatabase(replay.places.storePath);
-  db.transaction(() => putNative(db, "claude-code", records));
+  db.transaction(() => putNative(db, "claude-code", records, Date.now()));
   db.close();
   joined = await shown();
 });

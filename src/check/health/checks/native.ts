@@ -11,7 +11,7 @@ import type { Examined } from "../facts/examined.ts";
 import { alsoInStatus, type Finding, inArea, type Result } from "../finding.ts";
 
 /** Agents' own telemetry: whether it can come, what could not be read, what is handed on. Nothing if no agent exports to us. */
-export function* nativeFindings({ context }: Pick<Examined, "context">): Generator<Result> {
+export function* nativeFindings({ context, facts }: Pick<Examined, "context" | "facts">): Generator<Result> {
   const { ok, remark } = inArea("native");
   const { stateDir } = context.places;
   const receiver = readReceiver(stateDir);
@@ -24,6 +24,11 @@ export function* nativeFindings({ context }: Pick<Examined, "context">): Generat
       yield alsoInStatus(remark(`another program has the port of the receiver for ${agents} ${on}; ${advice}`));
     else yield ok(`agents' own telemetry is received ${on} from ${agents}; any of their events starts the receiver`);
   }
+  const { joined, pending, unjoined, dropped: unneeded } = facts.native_records ?? NO_RECORDS;
+  if (joined + pending + unjoined + unneeded > 0)
+    yield ok(
+      `${joined} records joined, ${pending} not yet, ${unjoined} that belong to no known part of a session, ${unneeded} not needed`,
+    );
   const { total, kept } = unreadableNative(stateDir);
   if (total > 0) {
     const where = kept === 0 ? "" : `; ${kept} of them are in ${unreadableDir(stateDir)} with the reason`;
@@ -53,6 +58,8 @@ export const exporterFindings = ({ facts }: Pick<Examined, "facts">): readonly F
   });
 
 // --- internal ---
+
+const NO_RECORDS = { joined: 0, pending: 0, unjoined: 0, dropped: 0 };
 
 function liveText(stateDir: string): string | undefined {
   try {

@@ -50,6 +50,7 @@ export async function examinedOf(context: Context, known?: readonly Agent[]): Pr
   const facts: Facts = {
     agents,
     native_exporters: await nativeOf(agents, cards, loaded, context),
+    native_records: store.native ?? null,
     hook,
     state_dir: places.stateDir,
     state_dir_exists: existsSync(places.stateDir),
