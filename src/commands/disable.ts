@@ -8,10 +8,9 @@ import {
   disabledText,
   planDisable,
   remainingText,
-  writeDisable,
 } from "#setup/registration/disable.ts";
 import { removeHookProgram } from "#setup/registration/hook-program.ts";
-import { nativeOffText, withNativeOff } from "#setup/registration/native.ts";
+import { disableOne, nativeOffText } from "#setup/registration/native.ts";
 import {
   type AgentLookup,
   complainTo,
@@ -76,13 +75,7 @@ export async function disable(
     }
     await forEachAgent(chosen, handler, async (one) => {
       const plan = shown.find(({ agent }) => agent === one.agent);
-      const off = async () => {
-        if (plan === undefined) return;
-        await writeDisable(await planDisable(one, scope, context, options.everywhere), context);
-        context.stdout.write(disabledText(plan));
-      };
-      if (scope === "project") return off();
-      context.stdout.write(await withNativeOff(one.agent, context, off));
+      context.stdout.write(await disableOne(one.agent, plan, scope, context, options.everywhere));
     });
     if (shown.length === 0 && failed.length === 0)
       context.stdout.write(`No agent is enabled in its ${scope} settings.\n`);

@@ -1,6 +1,5 @@
 import type { Context } from "#config/context.ts";
 import type { Agent } from "#core/model/agent.ts";
-import { UserError } from "#kit/errors.ts";
 import { diffOfFile } from "#kit/text/diff.ts";
 import {
   isNativeNew,
@@ -11,11 +10,11 @@ import {
   writeNative,
   writeNativeOff,
 } from "#setup/registration/native.ts";
+import { presentAgents } from "#setup/registration/present-agents.ts";
 import {
   type AgentLookup,
   complainTo,
   forEachAgent,
-  installableAgents,
   listed,
   namedAgents,
   withUserErrors,
@@ -86,17 +85,11 @@ export const disableNative = (
 // --- internal ---
 
 /** Found on this machine. */
-async function presentWithNative(context: Context, agents: AgentLookup) {
-  const all = (await installableAgents("user", agents)).filter(({ agent }) => agent.nativeExport !== undefined);
-  const target = { home: context.places.home, project: context.cwd, env: context.env };
-  const found = await Promise.all(all.map(async (one) => ((await one.installer.detect(target)).present ? [one] : [])));
-  if (found.flat().length > 0) return found.flat();
-  const known = all.map(({ agent }) => agent.source).join(", ");
-  throw new UserError(
-    "E_NO_AGENT",
-    `no agent with its own OpenTelemetry was found on this machine; name one: ${known}`,
-  );
-}
+const presentWithNative = (context: Context, { list, find }: AgentLookup) =>
+  presentAgents("user", context, {
+    list: async () => (await list()).filter(({ nativeExport }) => nativeExport !== undefined),
+    find,
+  });
 
 function enabledText(plan: NativePlan): string {
   const { agent, file, forward } = plan;

@@ -286,7 +286,7 @@ describe("enable --native", () => {
   it("says so for an agent without OpenTelemetry, and for wrapped programs", async () => {
     await expect(world().on(["cursor"])).rejects.toThrow("Cursor has no OpenTelemetry of its own");
     await expect(world().on(["cli-wrapper"])).rejects.toThrow("recorded by wrappers");
-    await expect(world().on([])).rejects.toThrow("no agent with its own OpenTelemetry was found");
+    await expect(world().on([])).rejects.toThrow("no agent was found on this machine; name one: ");
   });
 
   it("shows a dry run without the token, and writes nothing", async () => {

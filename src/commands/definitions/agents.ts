@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { UserError } from "#kit/errors.ts";
 import { GROUPS } from "./groups.ts";
+import { refuseUnfit } from "./refuse-unfit.ts";
 import type { CommandSetup } from "./setup.ts";
 
 /** Adds the commands that register the hook and check the installation. */
@@ -41,8 +42,7 @@ export function addAgentCommands(
     .option("--managed", "as root or administrator: for all users, in the agents' settings for administrators", false)
     .option("--print", "with --managed: print the files, e.g. for an MDM tool, and change nothing", false)
     .action(async (names: string[], { managed, print, native, forward, ...options }) => {
-      refuseUnfit(options, managed);
-      refuseUnfitNative({ native, forward, ...options }, managed);
+      refuseUnfit({ native, forward, ...options }, managed);
       const [{ enableAndOffer, enableManaged, enableNative }, lookup] = await Promise.all([
         import("../set-up.ts"),
         agentLookup(),
@@ -67,8 +67,7 @@ export function addAgentCommands(
     .option("--native", "only the agent's own OpenTelemetry, which enable --native switched on; hooks stay", false)
     .option("--managed", "as root or administrator: what enable --managed registered for all users", false)
     .action(async (names: string[], { managed, native, ...options }) => {
-      refuseUnfit(options, managed);
-      refuseUnfitNative({ native, forward: false, ...options }, managed);
+      refuseUnfit({ native, ...options }, managed);
       const [{ disable, disableManaged, disableNative }, lookup] = await Promise.all([
         import("../set-up.ts"),
         agentLookup(),
@@ -110,28 +109,6 @@ export function addAgentCommands(
 }
 
 // --- internal ---
-
-/** @throws UserError */
-function refuseUnfit(
-  options: { readonly scope?: string; readonly statusline?: boolean; readonly full: boolean; readonly dryRun: boolean },
-  managed: boolean,
-) {
-  const given = options.scope !== undefined ? "--scope" : options.statusline && "--statusline";
-  if (managed && given) throw new UserError("E_USAGE", `${given} cannot be used with --managed`);
-  if (options.full && (managed || !options.dryRun))
-    throw new UserError("E_USAGE", "--full is for --dry-run of your settings");
-}
-
-/** @throws UserError */
-function refuseUnfitNative(
-  { native, forward, scope }: { readonly native: boolean; readonly forward: boolean; readonly scope?: string },
-  managed: boolean,
-) {
-  if (forward && !native) throw new UserError("E_USAGE", "--forward is for --native");
-  if (native && managed) throw new UserError("E_USAGE", "--native cannot be used with --managed");
-  if (native && scope === "project")
-    throw new UserError("E_USAGE", "--native is for your own settings, because a token is in them: leave out --scope");
-}
 
 async function agentLookup() {
   const [{ allAgents }, { agentNamed }] = await Promise.all([

@@ -10,8 +10,9 @@ import { knownTarget, refuseLocked, SettingError, setInFile, unsetInFile } from 
 import type { Agent } from "#core/model/agent.ts";
 import type { NativeAddress, NativeExport, NativeExporter, NativeForward } from "#core/model/native-export.ts";
 import { UserError } from "#kit/errors.ts";
+import { type DisablePlan, disabledText, planDisable, writeDisable } from "./disable.ts";
 import { isOurs } from "./native-exporters.ts";
-import { apply, edited, emptied, readSettingsFiles, type SettingsFile, targetOf } from "./settings.ts";
+import { apply, edited, emptied, readSettingsFiles, type Scope, type SettingsFile, targetOf } from "./settings.ts";
 
 /** What `enable --native` changes for one agent. */
 export interface NativePlan {
@@ -153,19 +154,29 @@ export async function writeNativeOff(
 }
 
 /**
- * Undoes `enable --native` together with another change of the same file, in the reverse order of the two: each then finds the file as
- * it left it, and restores it byte for byte.
+ * Undoes `enable` in one scope, and in the user's settings `enable --native` too. Both can have changed the same file: the later change
+ * is undone first, so that each finds the file as it left it, and restores it byte for byte.
  *
- * @param work removes the hooks
- * @returns one line for each file that was changed
+ * @param plan of the hooks; `undefined`: there are none to remove
+ * @returns what was done, in lines
  */
-export async function withNativeOff(agent: Agent, context: Context, work: () => Promise<void>): Promise<string> {
-  const isLast = (await planNativeOff(agent, context)).some(({ isUntouched }) => isUntouched);
-  const off = async () => writeNativeOff(agent, await planNativeOff(agent, context), context);
-  const first = isLast ? await off() : [];
-  await work();
-  const paths = [...first, ...(await off())];
-  return paths.map((path) => `  its own telemetry no longer comes here, restored ${path}\n`).join("");
+export async function disableOne(
+  agent: Agent,
+  plan: DisablePlan | undefined,
+  scope: Scope,
+  context: Context,
+  everywhere = false,
+): Promise<string> {
+  const isUsers = scope === "user";
+  const off = async () => (isUsers ? writeNativeOff(agent, await planNativeOff(agent, context), context) : []);
+  const isLast = isUsers && (await planNativeOff(agent, context)).some(({ isUntouched }) => isUntouched);
+  const paths = isLast ? [...(await off())] : [];
+  if (plan !== undefined) {
+    await writeDisable(isLast ? await planDisable(plan, scope, context, everywhere) : plan, context);
+  }
+  paths.push(...(await off()));
+  const lines = paths.map((path) => `  its own telemetry no longer comes here, restored ${path}\n`);
+  return `${plan === undefined ? "" : disabledText(plan)}${lines.join("")}`;
 }
 
 // --- internal ---
