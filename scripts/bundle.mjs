@@ -29,7 +29,7 @@ export async function bundle(outdir, plugins = []) {
     // The agent waits for the hook, so it is one file even if it shares code with others
     build({
       ...OPTIONS,
-      entryPoints: { hook: "src/collect/intake/hook-main.ts" },
+      entryPoints: { hook: "src/collect/intake/hook-main.ts", receiver: "src/native-receiver.ts" },
       outdir: out,
       format: "cjs",
       plugins: [...plugins, computed, textOfFiles],

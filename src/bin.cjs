@@ -21,7 +21,8 @@ if (isHook || Number.parseInt(process.versions.node, 10) >= 20) {
 
 function programOf() {
   if (isHook) return "hook";
-  return process.argv.slice(2).join(" ") === "drain --quiet" ? "background-drain" : "cli";
+  const line = process.argv.slice(2).join(" ");
+  return { "drain --quiet": "background-drain", receive: "receiver", "receive --quiet": "receiver" }[line] ?? "cli";
 }
 
 /**

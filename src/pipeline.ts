@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import PQueue from "p-queue";
 import { NO_BRIDGE } from "#collect/bridge/bridge.ts";
 import { openBridge } from "#collect/bridge/open.ts";
@@ -22,6 +23,7 @@ import { writeStatusLine } from "#collect/drain/statusline.ts";
 import type { Outcomes } from "#collect/drain/store-outcomes.ts";
 import { fillPrices } from "#collect/import/fill-prices.ts";
 import { LOST_COUNT } from "#collect/intake/inbox-file.ts";
+import { nativeDir, readReceiver } from "#collect/native/receiver-file.ts";
 import { ENDED_BY_USER, ENDED_IDLE, ENDED_WITH_PROCESS } from "#core/model/session.ts";
 import { protectionOf } from "#core/privacy/protection.ts";
 import { watchingDatabases } from "#kit/foreign-databases.ts";
@@ -87,6 +89,7 @@ export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promis
         bridge: options.deliver === undefined ? bridge : { ...NO_BRIDGE, queue: (...one) => bridge.queue(...one) },
         partlyReadUntilMs: new Map(),
         startedSessions: new Set(),
+        exporting: new Set(readReceiver(deps.places.stateDir)?.agents),
         unreadSessions: new Set(),
         progress,
         diedAt: progress.left?.step,
@@ -179,6 +182,7 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
       ...unfinishedSessions(work.db),
       ...sessionsToReadAgain(work),
       ...late,
+      ...(await readNative(work)),
     ]),
   );
   noteAllowedFolders(work);
@@ -192,7 +196,7 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
     attempts++
   ) {
     await work.sleep(RETRY_MS);
-    const added = await readInbox(work);
+    const added = [...(await readInbox(work)), ...(await readNative(work))];
     incomplete = await derive(work, await read(work, new Set([...incomplete, ...added])));
   }
   for (const session of incomplete) await build(work, session, { patient: false });
@@ -232,6 +236,13 @@ async function countWhatSessionsLedTo(work: Drain, { outcomes }: DrainOptions): 
   const { countChanges, countOutcomes } = await import("#collect/drain/count-changes.ts");
   countChanges(work);
   if (outcomes !== undefined) countOutcomes(work);
+}
+
+/** What agents' own telemetry adds; on most machines there is none. @returns sessions that it was not added to yet */
+async function readNative(work: Drain): Promise<readonly number[]> {
+  if (!existsSync(nativeDir(work.places.stateDir))) return [];
+  const { readNative: read } = await import("#collect/drain/read-native.ts");
+  return read(work);
 }
 
 function sendQueued(work: Drain, options: DrainOptions): Promise<void> {

@@ -1,5 +1,5 @@
-import { formatOf } from "./formats.ts";
-import type { Setting } from "./setting.ts";
+import { type FormatName, formatOf } from "./formats.ts";
+import { FORWARD_PROTOCOLS, type Setting } from "./setting.ts";
 
 /**
  * @param value for a map: one entry's value
@@ -20,6 +20,7 @@ export function invalidReason(setting: Setting, value: unknown): string | undefi
       if (isNumeric(setting)) {
         return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most ? undefined : refused;
       }
+      if (setting.isForward === true) return isForward(value) ? undefined : refused;
       if (typeof value !== "string" || value.length < least) return refused;
       return setting.format === undefined ? undefined : formatOf(setting.format)(value);
   }
@@ -33,3 +34,23 @@ export function invalidNameReason({ entryFormat }: Setting, name: string): strin
   if (name === "") return "has an entry without a name";
   return entryFormat === undefined ? undefined : formatOf(entryFormat)(name);
 }
+
+// --- internal ---
+
+function isForward(value: unknown): boolean {
+  if (!isPlainObject(value)) return false;
+  const { endpoint, headers = {}, protocol = "http/json", ...others } = value;
+  return (
+    fits("endpoint", endpoint) &&
+    isPlainObject(headers) &&
+    Object.entries(headers).every(([name, text]) => fits("headerName", name) && fits("headerValue", text)) &&
+    FORWARD_PROTOCOLS.some((one) => one === protocol) &&
+    Object.keys(others).length === 0
+  );
+}
+
+const fits = (format: FormatName, text: unknown): boolean =>
+  typeof text === "string" && formatOf(format)(text) === undefined;
+
+const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -2,7 +2,7 @@ import { suggest } from "#kit/suggest.ts";
 import { describeSource, keyOf } from "./layer.ts";
 import type { LoadedConfig } from "./load.ts";
 import { isLocked } from "./locks.ts";
-import { shownValue } from "./redact.ts";
+import { HIDDEN, shownValue } from "./redact.ts";
 import type { Setting } from "./setting.ts";
 import { type Target, targetOf } from "./settings.ts";
 
@@ -29,6 +29,7 @@ export function effectiveSettings(loaded: LoadedConfig): readonly EffectiveSetti
     const locked = isLocked(loaded.locked, key);
     const row = { key, setting, source: `${describeSource(source)}${locked ? " (locked)" : ""}`, isLocked: locked };
     const isPlain = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+    if (setting.isForward === true && entry !== undefined) return [{ ...row, value: HIDDEN }];
     return [isPlain && source.kind !== "unknown" ? { ...row, value: shownValue(setting, value) } : row];
   });
 }

@@ -152,8 +152,9 @@ function putOne(layer: Layer, target: Target, value: unknown, origin: Origin): v
     // The advice, after a colon, stays at the end
     const full = why.replace(/^must .*?(?=: |$)/, (must) => `${must}, not ${found(setting, value)}`);
     refuse(layer, target, full, origin);
-  } else if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
-    layer.values.set(keyOf(target), { value, source: origin.source });
+  } else {
+    // It was checked just now
+    layer.values.set(keyOf(target), { value: value as SettingValue, source: origin.source });
   }
 }
 
@@ -180,6 +181,7 @@ function found(setting: Setting, value: unknown): string {
 }
 
 function fromText(setting: Setting, text: string): unknown {
+  if (setting.isForward === true) return fromJson(text) ?? text;
   const word = text.trim();
   if (isNumeric(setting)) return /^[+-]?\d+(\.\d+)?$/.test(word) ? Number(word) : text;
   if (setting.kind === "boolean") return /^(true|1)$/i.test(word) || (/^(false|0)$/i.test(word) ? false : text);

@@ -29,7 +29,8 @@ const compression = z.enum(["gzip", "none"]);
 const timeoutMs = z.int().min(1).max(600_000);
 /** A path of a file. */
 export const path = z.string().min(1);
-const headers = z.record(text("headerName"), text("headerValue"));
+/** Headers by name. */
+export const headers = z.record(text("headerName"), text("headerValue"));
 
 // What provides headers is only set in files: a variable that an agent has can come from a repository, and so can a relative path
 const headersCommand = (what: string) =>

@@ -30,6 +30,9 @@ function settingOf(field: z.core.$ZodType, path: readonly string[]): Setting {
   if (schema instanceof z.ZodRecord) {
     const { format: entryFormat } = formatIn(schema.keyType);
     const names = entryFormat === undefined ? {} : { entryFormat };
+    if (schema.valueType instanceof z.ZodObject) {
+      return { ...base, kind: "map", ...names, isForward: true, allowed: "an object with endpoint, headers, protocol" };
+    }
     if (schema.valueType instanceof z.ZodNumber) {
       return { ...base, kind: "map", ...names, ...boundsOf(schema.valueType, facts?.unit) };
     }

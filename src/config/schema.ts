@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { CAPTURE_LEVELS } from "#core/model/capture.ts";
 import { ENVELOPE_TEXTS } from "#core/model/envelope-types.ts";
-import { about, endpoint, general, own, path, text } from "./schema-otlp.ts";
+import { about, endpoint, general, headers, own, path, text } from "./schema-otlp.ts";
+import { FORWARD_PROTOCOLS } from "./setting.ts";
 
 export { about };
 
@@ -331,6 +332,21 @@ export const Config = z.strictObject({
     })
     .prefault({})
     .describe("The commands of registration files that get every event as an envelope, see docs/bridge.md."),
+  native: z
+    .strictObject({
+      forward: z
+        .record(
+          text("ruleName"),
+          z.strictObject({ endpoint, headers: headers.optional(), protocol: z.enum(FORWARD_PROTOCOLS).optional() }),
+        )
+        .default({})
+        .describe(
+          "Where an agent's own telemetry is handed on unchanged, by the agent's name; enable --native --forward writes it.",
+        )
+        .register(about, { secret: true, filesOnly: true }),
+    })
+    .prefault({})
+    .describe("The agents' own OpenTelemetry, see docs/native.md."),
   disabled: z
     .boolean()
     .default(false)

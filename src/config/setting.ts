@@ -4,7 +4,18 @@ import type { FormatName } from "./formats.ts";
 export const PREFIX = "OPENHOOK_OTEL_";
 
 /** What one setting, or one entry of a map, may contain. */
-export type SettingValue = string | number | boolean;
+export type SettingValue = string | number | boolean | Forward;
+
+/** Where an agent's own telemetry went before the agent was pointed to us. */
+export interface Forward {
+  /** Base address; `/v1/<signal>` is appended. */
+  readonly endpoint: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Absent: as received. */
+  readonly protocol?: (typeof FORWARD_PROTOCOLS)[number] | undefined;
+}
+
+export const FORWARD_PROTOCOLS = ["http/json", "http/protobuf"] as const;
 
 /** One setting. A map (headers, attributes) is one setting whose entries are addressed as `<key>.<entry name>`. */
 export interface Setting {
@@ -19,6 +30,8 @@ export interface Setting {
   readonly most?: number;
   /** Of a text, or of each value of a map. */
   readonly format?: FormatName;
+  /** Each value of a map is a `Forward`. */
+  readonly isForward?: boolean;
   /** Of the name of each entry of a map. */
   readonly entryFormat?: FormatName;
   readonly description: string;

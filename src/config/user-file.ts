@@ -9,6 +9,7 @@ import { keyOf, newLayer, putText } from "./layer.ts";
 import { isLocked } from "./locks.ts";
 import type { LoadedConfig } from "./resolve.ts";
 import { configJsonSchema } from "./schema.ts";
+import type { SettingValue } from "./setting.ts";
 import { SECTIONS, SETTINGS, type Target, targetOf } from "./settings.ts";
 
 /** A key that is not a setting, a value that does not fit, or a file that cannot be edited. */
@@ -16,7 +17,7 @@ export class SettingError extends Error {
   readonly code = "E_CONFIG";
 }
 
-type SettingValue = string | number | boolean | Readonly<Record<string, string>>;
+type WholeValue = SettingValue | Readonly<Record<string, SettingValue>>;
 
 /** The setting, or entry of one, that a key names. @throws SettingError for any other key, with the nearest one */
 export function knownTarget(key: string): Target {
@@ -46,7 +47,7 @@ export function refuseLocked(
  *
  * @throws SettingError if it does not fit the setting
  */
-export function settingValue(target: Target, text: string): SettingValue {
+export function settingValue(target: Target, text: string): WholeValue {
   const layer = newLayer();
   const consequence = "nothing was changed";
   putText(layer, target, text, { source: { kind: "flag" }, place: "config set", consequence });
@@ -55,7 +56,7 @@ export function settingValue(target: Target, text: string): SettingValue {
   const key = keyOf(target);
   const single = layer.values.get(key);
   if (single !== undefined) return single.value;
-  return Object.fromEntries([...layer.values].map(([name, { value }]) => [name.slice(key.length + 1), String(value)]));
+  return Object.fromEntries([...layer.values].map(([name, { value }]) => [name.slice(key.length + 1), value]));
 }
 
 /**
@@ -63,7 +64,7 @@ export function settingValue(target: Target, text: string): SettingValue {
  *
  * @throws SettingError if the file cannot be edited; FileError if it cannot be read or written
  */
-export async function setInFile(target: Target, value: SettingValue, path: string): Promise<void> {
+export async function setInFile(target: Target, value: WholeValue, path: string): Promise<void> {
   const before = await readFileIfAny(path);
   const after = edited(before, path, (document) => setIn(document, locationOf(document, target), value));
   await write(path, after, before, target.setting.secret);

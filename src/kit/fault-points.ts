@@ -20,6 +20,7 @@ export const FAULT_POINTS = [
   "commit.salvage",
   "commit.inbox",
   "commit.transcript",
+  "commit.native",
   "commit.session",
   "commit.acknowledged",
   "commit.metrics",
@@ -41,7 +42,21 @@ export const FAULT_POINTS = [
   "log.write",
 ] as const;
 
-export type FaultPoint = (typeof FAULT_POINTS)[number];
+/** The same of the receiver of native telemetry, and of what a drain does with the bodies that it keeps. */
+export const NATIVE_FAULT_POINTS = [
+  "native.create",
+  "native.write",
+  "native.keep",
+  "native.settle",
+  "native.refuse",
+  "native.position",
+  "native.empty",
+  "forward.queue",
+  "forward.send",
+  "forward.settle",
+] as const;
+
+export type FaultPoint = (typeof FAULT_POINTS | typeof NATIVE_FAULT_POINTS)[number];
 
 /**
  * Runs the work of a fault point.

@@ -51,5 +51,7 @@ export const RETRIED_QUARANTINE = "quarantine.retried";
 export const ALLOWED_FOLDERS = "transcripts.folders";
 /** Files that exceed a limit or during which drains died, as JSON: pairs of the position's key and why. */
 export const FILES_SET_ASIDE = "files.set_aside";
+/** Records of agents' own telemetry that are not needed. */
+export const NATIVE_DROPPED = "native.dropped_total";
 /** What the last drain was reading when it died, as JSON. */
 export const DRAIN_DEATH = "drain.death";

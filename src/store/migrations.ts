@@ -74,4 +74,19 @@ export const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (process, host, distance)
    ) WITHOUT ROWID;
    CREATE INDEX process_ancestors_by_ancestor ON process_ancestors (ancestor, host)`,
+  // Records of agents' own telemetry, reduced to what is kept. They can come before their session. state: 0 not on a span yet, 1 on a span
+  // and counted, 2 counted as unjoined. span_id: of a native span, to which other records refer
+  `CREATE TABLE native_records (
+     source TEXT NOT NULL,
+     session_id TEXT NOT NULL,
+     key TEXT NOT NULL,
+     time_ms REAL NOT NULL,
+     received_ms REAL NOT NULL,
+     span_id TEXT,
+     state INTEGER NOT NULL DEFAULT 0,
+     body TEXT NOT NULL,
+     PRIMARY KEY (source, session_id, key)
+   ) WITHOUT ROWID;
+   CREATE INDEX native_records_by_span ON native_records (source, session_id, span_id) WHERE span_id IS NOT NULL;
+   CREATE INDEX native_records_pending ON native_records (source, session_id) WHERE state = 0`,
 ];

@@ -1,6 +1,7 @@
 import { forgetProcesses } from "./ancestors.ts";
 import { forgetRepository } from "./changes.ts";
 import type { Database } from "./database.ts";
+import { forgetNative } from "./native.ts";
 import { packedFacts } from "./packed.ts";
 import { markPruned } from "./pruned-facts.ts";
 import { isOpen } from "./sessions.ts";
@@ -89,6 +90,7 @@ export function pruneSession(db: Database, { id, source, sessionId }: Prunable, 
     each("spans", "session = ?", [id], "key", (key) => markPruned(db, "span", key));
     each("increments", "key >= ? AND key < ?", [from, to], "key", (key) => markPruned(db, "increment", key));
     forgetProcesses(db, id);
+    forgetNative(db, id);
     for (const table of SESSION_TABLES) {
       rows += db.prepare(`DELETE FROM ${table} WHERE session = ?`).run(id).changes;
     }

@@ -101,7 +101,7 @@ function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, pric
       fee_nano_usd: feeNanoUsd,
       covered_calls: call.coveredCalls,
       complete: call.complete,
-      body: JSON.stringify(call),
+      body: JSON.stringify({ ...call, native: undefined }),
     };
     insertRow(db, "model_calls", row, NEW_READING);
   }
@@ -118,7 +118,7 @@ function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, pric
       // Used to find the call if its id is not reported, or not stable
       input_digest: tool.givenId ?? tool.inputDigest,
       spawned_agent: tool.spawnedAgentId,
-      body: JSON.stringify(tool),
+      body: JSON.stringify({ ...tool, native: undefined }),
     };
     insertRow(db, "tool_calls", row, "ON CONFLICT DO NOTHING");
   }

@@ -102,6 +102,17 @@ export function traceOfSpan(db: Database, key: string): string | undefined {
   return row === undefined ? undefined : String(row["id"]);
 }
 
+/** Where a stored span is; `undefined` if it is not stored: pruned, or it had nothing that others do not have. */
+export function placeOfSpan(
+  db: Database,
+  key: string,
+): (Pick<SpanRecord, "traceId" | "spanId" | "parentSpanId"> & { readonly segment: number }) | undefined {
+  const row = db.prepare("SELECT segment, record FROM spans WHERE key = ?").get(key);
+  if (row === undefined) return undefined;
+  const { traceId, spanId, parentSpanId } = JSON.parse(String(row["record"])) as SpanRecord;
+  return { traceId, spanId, ...(parentSpanId !== undefined && { parentSpanId }), segment: Number(row["segment"]) };
+}
+
 // --- internal ---
 
 const REPAIRED = "spans.repaired_total";

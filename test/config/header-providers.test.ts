@@ -59,6 +59,7 @@ describe("commands and files that provide headers", () => {
       "prices.plans",
       "budget.month",
       "budget.repositories",
+      "native.forward",
     ]);
     const env = Object.fromEntries(only.map(({ variable }) => [variable, "evil.example"]));
     const { config, warnings, traces } = await load({ otlp: { endpoint: OURS } }, env);

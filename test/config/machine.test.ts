@@ -48,6 +48,33 @@ async function load(
 
 const OTLP = { endpoint: "https://team.example:4318", headers: { authorization: "Bearer team" } };
 
+describe("where the agents' own telemetry is handed on", () => {
+  const endpoint = "https://team.example:4318";
+  const forward = { "agent-a": { endpoint, headers: { authorization: "Bearer team" } } };
+
+  it("comes whole from one place, so that headers never go to another address", async () => {
+    const { config } = await load(
+      { native: { forward } },
+      { file: { native: { forward: { "agent-a": { endpoint: "http://127.0.0.1:9" }, "agent-b": { endpoint } } } } },
+    );
+    expect(config.native.forward).toEqual({ "agent-a": { endpoint: "http://127.0.0.1:9" }, "agent-b": { endpoint } });
+  });
+
+  it("is the administrator's if locked", async () => {
+    const file = { native: { forward: { "agent-a": { endpoint: "http://127.0.0.1:9" }, "agent-b": { endpoint } } } };
+    const { config, warnings } = await load({ native: { forward }, locked: ["native.forward"] }, { file });
+    expect(config.native.forward).toEqual(forward);
+    expect(warnings.filter((text) => text.includes("is locked by"))).toHaveLength(2);
+  });
+
+  it("never shows a header in an error", async () => {
+    const broken = { "agent-a": { endpoint, headers: { authorization: "Bearer canary\n" } } };
+    const { config, errors } = await load({}, { file: { native: { forward: broken } } });
+    expect([config.native.forward, errors.length]).toEqual([{}, 1]);
+    expect(errors.join()).not.toContain("canary");
+  });
+});
+
 describe("defaults of the machine", () => {
   it("apply below everything else", async () => {
     const machine = { capture: "none", otlp: OTLP, store: { retentionDays: 7 } };

@@ -65,6 +65,17 @@ describe("the check of one value, which works without zod", () => {
       "x*",
       "sixteen characters",
     ],
+    ...[
+      { endpoint: "http://a" },
+      { endpoint: "https://a", headers: { authorization: "Bearer x" }, protocol: "http/json" },
+      { endpoint: "https://a", headers: { authorization: "a\nb" } },
+      { endpoint: "https://a", headers: { "a b": "x" } },
+      { endpoint: "https://a", headers: { a: 1 } },
+      { endpoint: "https://a", headers: ["x"] },
+      { endpoint: "http://a", protocol: "grpc" },
+      { endpoint: "http://a", compression: "gzip" },
+      { headers: {} },
+    ],
     ...SETTINGS.flatMap(({ choices }) => choices),
     ...SETTINGS.flatMap(({ least, most }) => [least, most, (least ?? 0) - 1, (most ?? 0) + 1]),
   ];
@@ -82,7 +93,9 @@ describe("the check of one value, which works without zod", () => {
         const expected = acceptedBySchema(setting, isMap ? { name: value } : value);
         expect([value, invalidReason(setting, value) === undefined]).toEqual([value, expected]);
         if (!isMap || typeof value !== "string") continue;
-        const valid = [1, "[a-z]+", "openai"].find((one) => acceptedBySchema(setting, { name: one }));
+        const valid = [1, "[a-z]+", "openai", { endpoint: "http://a" }].find((one) =>
+          acceptedBySchema(setting, { name: one }),
+        );
         const nameExpected = acceptedBySchema(setting, { [value]: valid });
         expect([value, invalidNameReason(setting, value) === undefined]).toEqual([value, nameExpected]);
       }

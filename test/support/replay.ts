@@ -39,6 +39,8 @@ interface Part {
 
 export interface ReplayOptions {
   readonly withTranscripts?: boolean;
+  /** The caller writes all files and hooks of the session itself. */
+  readonly isBare?: boolean;
   readonly edit?: (text: string, path: string) => string;
 }
 
@@ -58,19 +60,19 @@ export class Replay {
   readonly source: string;
 
   /** @param options.edit changes the recorded texts first; `path` is relative to the recording */
-  constructor(source: string, name: string, { withTranscripts = true, edit = (text) => text }: ReplayOptions = {}) {
+  constructor(source: string, name: string, { withTranscripts = true, isBare = false, edit = (text) => text }: ReplayOptions = {}) {
     this.source = source;
     this.#edit = edit;
     this.#folder = join(CASES, source, name);
     this.home = mkdtempSync(join(tmpdir(), "openhook-replay-"));
     this.places = placesOf({ env: {}, home: this.home, platform: PLATFORM });
-    const text = readFileSync(join(this.#folder, "hooks.jsonl"), "utf8");
+    const text = isBare ? "" : readFileSync(join(this.#folder, "hooks.jsonl"), "utf8");
     this.#recordedHome = /\/home\/dev\d*/.exec(text)?.[0] ?? "/home/dev";
     this.calls = this.#edit(this.#moved(text), "hooks.jsonl")
       .split("\n")
       .filter((line) => line !== "")
       .map((line) => JSON.parse(line) as RecordedCall);
-    if (withTranscripts) this.writeTranscripts();
+    if (withTranscripts && !isBare) this.writeTranscripts();
   }
 
   get transcriptRoot(): string {

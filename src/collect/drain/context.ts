@@ -35,6 +35,8 @@ export interface Drain extends CaptureContext, DrainDeps {
   readonly unreadSessions: Set<number>;
   /** Numbers of the sessions from which this drain has read something. */
   readonly startedSessions: Set<number>;
+  /** Sources of the agents that export their own telemetry to us. */
+  readonly exporting: ReadonlySet<string>;
   /** Where it notes what it does, for others and for the next drain. */
   readonly progress: Progress;
   /** The step at which the last drain died, if it did not end by itself. */

@@ -5,6 +5,7 @@ import { addSettledWork, settledWorkOf } from "#core/rules/call-sums.ts";
 import { keepsNames } from "#core/rules/capture.ts";
 import { responseContentKey } from "#core/rules/keys.ts";
 import { buildSession } from "#core/session/build.ts";
+import { withNative } from "#core/session/native.ts";
 import { callPrice, takePriceError } from "#core/telemetry/cost.ts";
 import { recordAtLevel } from "#core/telemetry/level.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
@@ -24,6 +25,7 @@ import { type Closed, closedOf, type Unsettled } from "./closed.ts";
 import { notePriceError } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { flatMapped, mapped } from "./iterate.ts";
+import { expectsNative, openNative, settleNative } from "./native-join.ts";
 
 export interface DeriveOptions {
   /** Ends an open segment now, for this reason. */
@@ -43,12 +45,17 @@ export interface DeriveOptions {
 export function deriveSession(drain: Drain, sessionNumber: number, options: DeriveOptions): boolean {
   const { db } = drain;
   return db.transaction(() => {
-    const unsettled = buildUnsettled(drain, sessionNumber, options);
-    if (unsettled.session.expectedLines > 0 && options.patient) return true;
+    const built = buildUnsettled(drain, sessionNumber, options);
+    if (built.session.expectedLines > 0 && options.patient) return true;
+    const native = openNative(drain, built.stored, built.session);
+    if (options.patient && expectsNative(drain, built, native)) return true;
+    const unsettled = native === undefined ? built : { ...built, session: withNative(built.session, native.joins) };
 
     takePriceError();
     const closed = closedOf(drain, unsettled);
-    settleClosed(drain, unsettled, closed);
+    const sent = sentFrom(drain, unsettled);
+    settleClosed(drain, unsettled, closed, sent);
+    if (native !== undefined) settleNative(drain, unsettled, closed, native, sent);
     clearFailures(db, sessionNumber, "build");
     // Earlier calls of the session stay without a price
     const priceError = takePriceError();
@@ -80,18 +87,28 @@ function buildUnsettled(drain: Drain, sessionNumber: number, { endIdle, untilMs 
   return { sessionNumber, stored, facts, open, context, session };
 }
 
+/** A span of the session as its level and the project's settings allow it to leave. */
+function sentFrom(drain: Drain, { sessionNumber, stored }: Unsettled): (span: StoredSpan) => StoredSpan {
+  const level = levelOf(drain, stored);
+  const added = projectAttributes(drain, sessionNumber);
+  const pipeline = pipelineResource(drain, sessionNumber);
+  return (span) => {
+    const record = recordAtLevel(withPipeline(span.record, pipeline), level, ownNamesOf(drain));
+    return { ...span, record: protectSpan(drain, keepsNames(level) ? withProjectAttributes(record, added) : record) };
+  };
+}
+
 /** Spans and counts leave for the outbox and the counters as the session's level and the project's settings allow. */
-function settleClosed(drain: Drain, unsettled: Unsettled, closed: Closed): void {
+function settleClosed(
+  drain: Drain,
+  unsettled: Unsettled,
+  closed: Closed,
+  sent: (span: StoredSpan) => StoredSpan,
+): void {
   const { sessionNumber, stored, facts, context, session } = unsettled;
   const { turns, subagents, segments } = closed;
   const level = levelOf(drain, stored);
   const prices = pricesByKey(closed.runs, facts.provider);
-  const added = projectAttributes(drain, sessionNumber);
-  const pipeline = pipelineResource(drain, sessionNumber);
-  const sent = (span: StoredSpan): StoredSpan => {
-    const record = recordAtLevel(withPipeline(span.record, pipeline), level, ownNamesOf(drain));
-    return { ...span, record: protectSpan(drain, keepsNames(level) ? withProjectAttributes(record, added) : record) };
-  };
   const settlement = {
     session,
     sessionNumber,

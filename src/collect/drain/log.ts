@@ -5,14 +5,18 @@ import { step } from "#kit/fault-points.ts";
 import { appendOwn } from "#kit/own-file.ts";
 import { safeText } from "#kit/safe-output.ts";
 
+interface LogContext extends Pick<Context, "now"> {
+  readonly places: Pick<Context["places"], "stateDir">;
+}
+
 /** Appends to `drain.log` in the state directory, for drains without a terminal. Keeps one rotated file. */
 export class DrainLog {
   readonly #path: string;
   readonly #lines: string[] = [];
   #skipped = 0;
-  readonly #context: Context;
+  readonly #context: LogContext;
 
-  constructor(context: Context) {
+  constructor(context: LogContext) {
     this.#context = context;
     this.#path = join(context.places.stateDir, "drain.log");
   }

@@ -32,7 +32,7 @@ export async function restartWithoutRepositoryVariables(
   const home = theirs.has("HOME") ? (systemHome() ?? "/") : context.places.home;
   const places = placesOf({ env: clean, home, platform: context.platform });
   if (theirs.size > 0) {
-    const log = new DrainLog({ ...context, env: clean, places });
+    const log = new DrainLog({ now: context.now, places });
     for (const [name, path] of theirs) {
       log.line(
         `configuration: environment variable ${name} is ignored, because ${path} names it: whose value it is cannot be decided. ` +

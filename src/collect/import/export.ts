@@ -60,6 +60,7 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
         report,
         partlyReadUntilMs: new Map(),
         startedSessions: new Set(),
+        exporting: new Set(),
         unreadSessions: new Set(),
         bridge: NO_BRIDGE,
         progress,

@@ -84,6 +84,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
         report,
         partlyReadUntilMs: new Map(),
         startedSessions: new Set(),
+        exporting: new Set(),
         unreadSessions: new Set(),
         bridge: NO_BRIDGE,
         progress,

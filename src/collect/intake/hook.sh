@@ -61,15 +61,12 @@ while :; do
   esac
   shift
 done
+source=${1-} event=${2-} reply=${3-}
 if [ "$from" = argument ]; then
   for payload; do :; done
-  case $# in # the payload is the last one, however many others there are
-    0 | 1) set -- ;;
-    2) set -- "$1" ;;
-    3) set -- "$1" "$2" ;;
-  esac
+  # the payload is the last one, however many others there are
+  case $# in 1) source= ;; 2) event= ;; 3) reply= ;; esac
 fi
-source=${1-} event=${2-} reply=${3-}
 
 # What `enable` wrote beside this file. With `command`, a missing or damaged file does not end the shell.
 state='' node='' program=''
@@ -287,8 +284,19 @@ end=unread
 # Read the rest, so that the agent gets no broken pipe.
 case $end in unread | cut) { copy "$read_ms" >/dev/null; } 4<&0 ;; esac
 
-# Most events need no drain
-if [ "$drain" = no ] && [ ! -e "$state/bridge.json" ]; then exit 0; fi
+# Most events start nothing
+receiver=$state/native/receiver
+if [ "$drain" = no ] && [ ! -e "$state/bridge.json" ] && [ ! -e "$receiver.json" ]; then exit 0; fi
+
+# Whether the process runs that a file names. In a container without init a killed one stays, as a zombie
+runs() {
+  live='' stat=''
+  if is_plain "$1"; then read -r live <"$1"; fi
+  case $live in '' | *[!0-9]*) return 1 ;; esac
+  read -r stat <"/proc/$live/stat"
+  case $stat in *') Z '*) return 1 ;; esac
+  kill -0 "$live"
+}
 
 if [ "$drain" = if-waiting ]; then
   # The processes above the agent show whose command started it. A shell takes half a millisecond for each, so a subshell reads them, and the
@@ -317,26 +325,11 @@ bridge=no
 if [ -e "$state/bridge.json" ] && [ -z "${OPENHOOK_BRIDGE-}" ]; then bridge=yes; fi
 case $bridge-$drain in
   *-yes | *-soon) ;;
-  yes-*)
-    live=
-    if is_plain "$state/bridge.live"; then read -r live <"$state/bridge.live"; fi
-    case $live in
-      '' | *[!0-9]*) drain=events ;;
-      *)
-        # In a container without init a killed process stays, as a zombie
-        stat=
-        read -r stat <"/proc/$live/stat"
-        case $stat in
-          *') Z '*) drain=events ;;
-          *) kill -0 "$live" || drain=events ;;
-        esac
-        ;;
-    esac
-    [ "$drain" = events ] || node=''
-    ;;
-  *) node='' ;;
+  yes-*) drain=events && ! runs "$state/bridge.live" || drain=none ;;
+  *) drain=none ;;
 esac
-if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; then
+start_node() { # the program's arguments
+  if [ "${OPENHOOK_OTEL_DRAIN-}" = off ] || [ -z "$node" ] || [ ! -f "$program" ]; then return 1; fi
   # Reply and close stdout before the fork: the agent sees the end of our output when we exit, not when the child does.
   [ -z "$reply" ] || printf '%s\n' "$reply"
   reply=
@@ -344,7 +337,7 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
   (
     # Own session, without the agent's files, pipes and directories: it outlives the agent and delays nothing.
     exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
-    if [ "$drain" = soon ]; then
+    if [ "$1-$drain" = drain-soon ]; then
       # the first hook waits for all of them; if it was killed, others take over after a minute
       soon=$state/drain.soon
       set -C
@@ -385,16 +378,23 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
       PATH=$PATH:${HOME-}/.local/share/mise/shims:${HOME-}/.asdf/shims
     fi
     # A long drain needs half the memory for a quarter more work, and a short one ends before its heap is collected
-    set -- --max-semi-space-size=2 --optimize-for-size --initial-heap-size=48 "$program" drain --quiet
-    [ "$drain" != events ] || set -- "$@" --events
+    set -- --max-semi-space-size=2 --optimize-for-size --initial-heap-size=48 "$program" "$@"
     if command -v setsid; then exec setsid "$node" "$@"; fi
     if command -v perl; then exec perl -e 'use POSIX (); POSIX::setsid(); exec @ARGV' "$node" "$@"; fi
     exec nohup "$node" "$@"
   ) &
-  case $bridge-$drain in
-    yes-yes | yes-events)
-      if [ ! -e "$state/bridge.live" ] || is_plain "$state/bridge.live"; then printf '%s\n' "$!" >|"$state/bridge.live"; fi
-      ;;
-  esac
+}
+note() { # file: names the started process in it
+  if [ ! -e "$1" ] || is_plain "$1"; then printf '%s\n' "$!" >|"$1"; fi
+}
+# Agents export their own telemetry: any event starts the receiver if none runs; if another program has its port, only with a drain
+if [ -e "$receiver.json" ] && ! runs "$receiver.live" && [ "$live-$drain" != 'port taken-none' ]; then
+  ! start_node receive --quiet || note "$receiver.live"
 fi
+case $bridge-$drain in
+  *-none) ;;
+  yes-events) ! start_node drain --quiet --events || note "$state/bridge.live" ;;
+  yes-yes) ! start_node drain --quiet || note "$state/bridge.live" ;;
+  *) start_node drain --quiet ;;
+esac
 exit 0 # also where a shell reads this file, whose next command would start it again

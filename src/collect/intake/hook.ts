@@ -20,6 +20,9 @@ import {
   HOOK_NODE_OPTIONS,
   HOOK_STATE,
   MAX_FILE_BYTES,
+  PORT_TAKEN,
+  RECEIVER,
+  RECEIVER_LIVE,
   STARTUP_VARIABLES,
 } from "./inbox-file.ts";
 
@@ -81,18 +84,17 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
     // `soon` saves drains in hook.sh; here it is the same as `yes`, since only one drain runs at a time
     const isDue = drain === "yes" || drain === "soon" || (drain === "if-waiting" && queuedFiles(places.inboxDir) > 1);
     const isBridged = isBridgeOn(places, env);
-    if (isDue || (isBridged && !isDrainLive(places))) {
-      const started = {
-        ...env,
-        [HOOK_FOLDER]: cwd,
-        [HOOK_STATE]: places.isStateRecorded === true ? "recorded" : "environment",
-        [HOOK_NODE_OPTIONS]: allowedNodeOptions(env["NODE_OPTIONS"]),
-        NODE_OPTIONS: undefined,
-      };
+    const started = {
+      ...env,
+      [HOOK_FOLDER]: cwd,
+      [HOOK_STATE]: places.isStateRecorded === true ? "recorded" : "environment",
+      [HOOK_NODE_OPTIONS]: allowedNodeOptions(env["NODE_OPTIONS"]),
+      NODE_OPTIONS: undefined,
+    };
+    if (isReceiverMissing(places, isDue)) note(places, RECEIVER_LIVE, startProgram(places, started, RECEIVE));
+    if (isDue || (isBridged && !isLive(places, BRIDGE_LIVE))) {
       const drainPid = startDrain(places, started, isDue ? [] : ["--events"]);
-      const mark = join(places.stateDir, BRIDGE_LIVE);
-      if (isBridged && drainPid !== undefined && isPlainOrFree(mark))
-        writeFileSync(mark, `${drainPid}\n`, { mode: 0o600 });
+      if (isBridged) note(places, BRIDGE_LIVE, drainPid);
     }
   } catch {
     // An error here must not reach the agent
@@ -111,29 +113,35 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
  * @returns its process id; `undefined` if none was started
  * @throws never
  */
-export function startDrain(
-  { stateDir, nodePath, programPath }: Omit<HookPlaces, "inboxDir">,
+export const startDrain = (
+  places: Omit<HookPlaces, "inboxDir">,
   env: Readonly<Record<string, string | undefined>>,
   options: readonly string[] = [],
+): number | undefined => startProgram(places, env, ["drain", "--quiet", ...options]);
+
+// --- internal ---
+
+const RECEIVE = ["receive", "--quiet"];
+
+function startProgram(
+  { stateDir, nodePath, programPath }: Omit<HookPlaces, "inboxDir">,
+  env: Readonly<Record<string, string | undefined>>,
+  args: readonly string[],
 ): number | undefined {
   if (env["OPENHOOK_OTEL_DRAIN"] === "off" || !existsSync(programPath)) return undefined;
   try {
-    const child = spawn(
-      existsSync(nodePath) ? nodePath : process.execPath,
-      [...LEAN, programPath, "drain", "--quiet", ...options],
-      {
-        cwd: existsSync(stateDir) ? stateDir : parse(programPath).root,
-        detached: true,
-        // A desktop's environment does not contain a folder that was set in the terminal in which `enable` ran
-        env: {
-          ...Object.fromEntries(Object.entries(env).filter(([name]) => !STARTUP_VARIABLES.includes(name))),
-          OPENHOOK_OTEL_HOME: stateDir,
-          NODE_OPTIONS: allowedNodeOptions(env["NODE_OPTIONS"]),
-        },
-        stdio: "ignore",
-        windowsHide: true,
+    const child = spawn(existsSync(nodePath) ? nodePath : process.execPath, [...LEAN, programPath, ...args], {
+      cwd: existsSync(stateDir) ? stateDir : parse(programPath).root,
+      detached: true,
+      // A desktop's environment does not contain a folder that was set in the terminal in which `enable` ran
+      env: {
+        ...Object.fromEntries(Object.entries(env).filter(([name]) => !STARTUP_VARIABLES.includes(name))),
+        OPENHOOK_OTEL_HOME: stateDir,
+        NODE_OPTIONS: allowedNodeOptions(env["NODE_OPTIONS"]),
       },
-    );
+      stdio: "ignore",
+      windowsHide: true,
+    });
     child.on("error", () => {});
     child.unref();
     return child.pid;
@@ -142,8 +150,6 @@ export function startDrain(
     return undefined;
   }
 }
-
-// --- internal ---
 
 /** Node's options for a drain in the background: little memory for a long one, little time for a short one. The same in hook.sh. */
 const LEAN = ["--max-semi-space-size=2", "--optimize-for-size", "--initial-heap-size=48"];
@@ -167,10 +173,22 @@ function isGoneForAWeek({ stateDir, programPath }: HookPlaces): boolean {
 const isBridgeOn = ({ stateDir }: HookPlaces, env: HookIo["env"]): boolean =>
   !env[BRIDGE_VARIABLE] && existsSync(join(stateDir, BRIDGE_CONSENT));
 
-/** Whether a drain reads new events by itself. */
-function isDrainLive({ stateDir }: HookPlaces): boolean {
+/** Whether an agent exports its own telemetry and nothing receives it. If another program has the port, only drains are reason to try. */
+function isReceiverMissing(places: HookPlaces, isDrainDue: boolean): boolean {
+  if (!existsSync(join(places.stateDir, RECEIVER)) || isLive(places, RECEIVER_LIVE)) return false;
+  const mark = join(places.stateDir, RECEIVER_LIVE);
+  return isDrainDue || !existsSync(mark) || readFileSync(mark, "utf8").trim() !== PORT_TAKEN;
+}
+
+function note({ stateDir }: HookPlaces, name: string, pid: number | undefined): void {
+  const mark = join(stateDir, name);
+  if (pid !== undefined && isPlainOrFree(mark)) writeFileSync(mark, `${pid}\n`, { mode: 0o600 });
+}
+
+/** Whether the process runs that a file names. */
+function isLive({ stateDir }: HookPlaces, name: string): boolean {
   try {
-    const mark = join(stateDir, BRIDGE_LIVE);
+    const mark = join(stateDir, name);
     const pid = isPlainOrFree(mark) ? Number(readFileSync(mark, "utf8")) : 0;
     return Number.isSafeInteger(pid) && pid > 1 && process.kill(pid, 0) && !isZombie(pid);
   } catch {

@@ -40,6 +40,13 @@ export const BRIDGE_CONSENT = "bridge.json";
 /** A file in the state directory with the process id of the drain that reads new events by itself. hook.sh has the same names. */
 export const BRIDGE_LIVE = "bridge.live";
 
+/** A file in the state directory that says where agents send their own telemetry. While it exists, any event starts the receiver. */
+export const RECEIVER = "native/receiver.json";
+/** A file in the state directory with the process id of the receiver, or `PORT_TAKEN`. hook.sh has the same names. */
+export const RECEIVER_LIVE = "native/receiver.live";
+/** In place of the process id: another program had the port when the receiver was last started. hook.sh has the same words. */
+export const PORT_TAKEN = "port taken";
+
 /**
  * Variables that act before a program's first line: they load code, a configuration or a cache, or write files. A drain is started
  * without them. `scripts/hook-variables.mjs` writes this list into hook.sh and our plugins.

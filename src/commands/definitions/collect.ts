@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { GROUPS } from "./groups.ts";
 import type { CommandSetup } from "./setup.ts";
 
-/** Adds the commands that collect: `drain` and `import`. */
+/** Adds the commands that collect: `drain`, `receive` and `import`. */
 export function addCollectCommands(program: Command, { context, done, interruption }: CommandSetup): void {
   program
     .command("drain")
@@ -18,6 +18,13 @@ export function addCollectCommands(program: Command, { context, done, interrupti
       const inBackground = { all: false, quiet: true, json: false };
       return done((await import("../read-and-repair.ts")).outcomes(inBackground, context));
     });
+
+  program
+    .command("receive")
+    .helpGroup(GROUPS.send)
+    .description("receive agents' own telemetry on this machine (see docs/native.md); hooks run this automatically")
+    .option("-q, --quiet", "print nothing", false)
+    .action(async (options) => done((await import("../receive.ts")).receive(options, context)));
 
   program
     .command("import")

@@ -78,8 +78,9 @@ export interface NativeRecord {
 
 /** What joined one call, turn or session. */
 export interface JoinedNative extends Omit<NativeFacts, "hook" | "connection"> {
-  readonly hooks?: readonly NativeHook[];
-  readonly connections?: readonly NativeConnection[];
+  /** By event, with the time of the first. */
+  readonly hooks?: readonly (NativeHook & { readonly timeMs: number })[];
+  readonly connections?: readonly (NativeConnection & { readonly timeMs: number })[];
   /** The agent's own span of it. */
   readonly span?: NonNullable<NativeRecord["span"]>;
 }

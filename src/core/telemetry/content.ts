@@ -3,8 +3,8 @@ import type { ModelCall } from "../model/model-call.ts";
 import type { Subagent, Turn } from "../model/session.ts";
 import type { Attributes } from "../model/telemetry.ts";
 import { responseContentKey } from "../rules/keys.ts";
+import type { KeyedSpan } from "./make-span.ts";
 import * as semconv from "./semconv.ts";
-import type { KeyedSpan } from "./spans.ts";
 
 /** A stored piece of content. */
 interface Piece {
@@ -104,6 +104,7 @@ function attributesOf(
       };
     }
     case "session":
+    case "native":
       return {};
     default:
       return unreachable(span.subject);

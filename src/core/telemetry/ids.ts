@@ -3,7 +3,7 @@ import type { SessionFacts } from "../model/session.ts";
 import type { SpanId, TraceId } from "../model/telemetry.ts";
 
 /** What a span represents; part of its id. */
-export type SpanSubject = "session" | "turn" | "subagent" | "model_call" | "tool_call";
+export type SpanSubject = "session" | "turn" | "subagent" | "model_call" | "tool_call" | "native";
 
 /** What the ids of a session's spans are derived from. */
 type SessionIds = Pick<SessionFacts, "source" | "sessionId" | "identity">;

@@ -1,9 +1,9 @@
 import type { Session, SessionContext, SessionFacts, Subagent } from "../model/session.ts";
 import type { SpanParents, SpanRecord } from "../model/telemetry.ts";
 import { type SpanSubject, spanIdOf, traceIdOf } from "./ids.ts";
+import { spanKeyOf } from "./make-span.ts";
 import * as semconv from "./semconv.ts";
 import { type SpanParent, turnSpanIds } from "./span-parents.ts";
-import { spanKeyOf } from "./spans.ts";
 
 type Known = NonNullable<ReturnType<SpanParents["find"]>>;
 

@@ -73,9 +73,16 @@ function bareRecord(record: SpanRecord, ownNamesOf: OwnNamesOf): SpanRecord {
   const attributes = bareAttributes(record.attributes, source, ownNamesOf(source));
   const name = nameOf(record, attributes);
   const resource = Object.fromEntries(Object.entries(record.resource).filter(([key]) => !NAMES.has(key)));
-  return isSame(attributes, record.attributes) && isSame(resource, record.resource) && name === record.name
+  const events = record.events.map((event) => ({
+    ...event,
+    attributes: bareAttributes(event.attributes, source, undefined),
+  }));
+  return isSame(attributes, record.attributes) &&
+    isSame(resource, record.resource) &&
+    name === record.name &&
+    events.every((event, i) => isSame(event.attributes, record.events[i]?.attributes ?? {}))
     ? record
-    : { ...record, name, attributes, resource };
+    : { ...record, name, attributes, resource, events };
 }
 
 function bareAttributes(attributes: Attributes, source: string, own: OwnNames | undefined): Attributes {

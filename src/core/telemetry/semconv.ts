@@ -11,6 +11,8 @@ export const GEN_AI_AGENT_NAME = "gen_ai.agent.name";
 export const GEN_AI_REQUEST_MODEL = "gen_ai.request.model";
 export const GEN_AI_RESPONSE_MODEL = "gen_ai.response.model";
 export const GEN_AI_RESPONSE_ID = "gen_ai.response.id";
+/** In seconds. */
+export const GEN_AI_RESPONSE_FIRST_CHUNK = "gen_ai.response.time_to_first_chunk";
 export const GEN_AI_RESPONSE_FINISH_REASONS = "gen_ai.response.finish_reasons";
 export const GEN_AI_USAGE_INPUT_TOKENS = "gen_ai.usage.input_tokens";
 export const GEN_AI_USAGE_OUTPUT_TOKENS = "gen_ai.usage.output_tokens";
@@ -22,6 +24,8 @@ export const GEN_AI_USAGE_REASONING = "gen_ai.usage.reasoning.output_tokens";
 export const GEN_AI_TOKEN_MODALITY = "gen_ai.token.modality";
 export const GEN_AI_TOOL_NAME = "gen_ai.tool.name";
 export const GEN_AI_TOOL_TYPE = "gen_ai.tool.type";
+/** `allow` or `deny`. */
+export const GEN_AI_TOOL_CALL_DECISION = "gen_ai.tool.call.decision";
 export const GEN_AI_TOOL_CALL_ID = "gen_ai.tool.call.id";
 /** JSON text: messages of `{role, parts}`, see the conventions' schemas. Content, like the two below. */
 export const GEN_AI_INPUT_MESSAGES = "gen_ai.input.messages";
@@ -136,3 +140,23 @@ export const OPENHOOK_REPORTED = {
   cacheWrite: "openhook.reported.cache_write_tokens",
   costUsd: "openhook.reported.cost_usd",
 } as const;
+/** What an agent's own telemetry adds to our spans. */
+export const OPENHOOK_NATIVE = {
+  attempts: "openhook.native.attempts",
+  retryDelay: "openhook.native.retry_delay_ms",
+  server: "openhook.native.server_ms",
+  refusal: "openhook.native.refusal",
+} as const;
+export const OPENHOOK_PERMISSION_WAIT = "openhook.permission.wait_ms";
+/** Who decided, in the agent's word. */
+export const OPENHOOK_PERMISSION_SOURCE = "openhook.permission.source";
+/** An agent's hooks for one event, ours among them, as it measured them. */
+export const OPENHOOK_HOOK = {
+  event: "openhook.hook.event",
+  runs: "openhook.hook.runs",
+  failures: "openhook.hook.failures",
+  duration: "openhook.hook.duration_ms",
+} as const;
+export const OPENHOOK_MCP_STATE = "openhook.mcp.connection.state";
+export const OPENHOOK_MCP_TRANSPORT = "openhook.mcp.connection.transport";
+export const OPENHOOK_MCP_DURATION = "openhook.mcp.connection.duration_ms";

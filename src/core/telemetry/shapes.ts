@@ -190,6 +190,35 @@ export const SHAPES = {
     "{change}",
     "Branches, with or without a pull request, of which git has all known commits on the default branch",
   ),
+  firstToken: histogram(
+    "openhook.native.time_to_first_chunk",
+    "s",
+    "Time from a request to the first part of the answer, as the agent measured it",
+    DURATION_BOUNDS,
+  ),
+  permissionWait: histogram(
+    "openhook.permission.wait",
+    "s",
+    "How long tool calls waited for permission, as the agent measured it, by decision and who decided",
+    TURN_BOUNDS,
+  ),
+  retries: counter(
+    "openhook.native.retry.count",
+    "{request}",
+    "Requests that agents sent again for the same model call",
+  ),
+  refusals: counter("openhook.native.refusal.count", "{call}", "Model calls that the model refused to answer"),
+  reportedCost: counter(
+    "openhook.reported.cost",
+    "USD",
+    "Cost of model calls as agents report it themselves; never part of other sums",
+    "nano",
+  ),
+  unjoined: counter(
+    "openhook.native.unjoined.count",
+    "{record}",
+    "Records of agents' own telemetry that belong to no known part of a session",
+  ),
   rateLimitUsage: gauge("openhook.rate_limit.usage", "1", "Used share of a subscription's limit, until its reset"),
   rateLimitReset: gauge("openhook.rate_limit.reset.time", "s", "Unix time at which a limit is reset"),
 } as const;

@@ -1,19 +1,18 @@
 import type { ModelCall } from "../model/model-call.ts";
 import type { Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
-import type { SpanRecord } from "../model/telemetry.ts";
 import { reportedMiss } from "../rules/cache-miss.ts";
 import type { LedTo } from "./changes.ts";
 import { callPrice } from "./cost.ts";
-import { type SpanSubject, spanIdOf, traceIdOf, worldIdOf } from "./ids.ts";
+import { spanIdOf, traceIdOf } from "./ids.ts";
 import { type LaunchedBy, launchAttributes, launchLinks } from "./launch-link.ts";
+import { type KeyedSpan, span } from "./make-span.ts";
+import { nativeAttributes, nativeEvents, nativeLinks } from "./native.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
 import {
   cacheWriteAttributes,
   costAttributes,
   errorEvents,
-  given,
-  type Loose,
   reportedAttributes,
   repositoryAttributes,
   runAttributes,
@@ -27,21 +26,6 @@ export interface SpanSettings extends Spelling {
   /** One trace per session segment, or one per turn. */
   readonly traceScope: "session" | "turn";
 }
-
-/** A span record with its permanent key: it is stored and sent once. */
-export interface KeyedSpan {
-  readonly key: string;
-  /** The parts of the key: what the span represents, and its id or name. */
-  readonly subject: SpanSubject;
-  readonly name: string;
-  readonly record: SpanRecord;
-  /** Other spans have everything that it has: it is left out unless content is added. */
-  readonly isOptional?: true;
-}
-
-/** The key of a span; `key` is the agent's id of the part that it represents. */
-export const spanKeyOf = ({ source, sessionId }: SessionFacts, subject: SpanSubject, key: string): string =>
-  JSON.stringify([source, sessionId, subject, key]);
 
 /**
  * A turn's span with its model calls and tool calls. A turn without a prompt has only the latter two. Each span is made when the
@@ -64,10 +48,11 @@ export function* turnSpans(
       startMs: turn.startMs,
       endMs: turn.endMs,
       error: turn.state === "failed" || turn.state === "interrupted" ? (turn.errorType ?? "_OTHER") : undefined,
-      links: ids.links,
-      events: errorEvents(turn),
+      links: [...ids.links, ...nativeLinks(turn.native)],
+      events: [...errorEvents(turn), ...nativeEvents(turn.native)],
       attributes: {
         ...runAttributes(turn, facts, settings, "turn"),
+        ...nativeAttributes(turn.native),
         [semconv.OPENHOOK_TURN_ORIGIN]: turn.origin,
         [semconv.OPENHOOK_TURN_STATE]: turn.state,
         [semconv.OPENHOOK_PROMPT_LENGTH]: turn.promptLength,
@@ -162,6 +147,7 @@ export function segmentSpan(
     startMs: Math.min(segment.startMs, totals.firstMs ?? segment.startMs),
     endMs: Math.max(segment.endMs ?? segment.lastActivityMs, totals.lastMs ?? segment.startMs),
     error: failed ? "error" : undefined,
+    events: nativeEvents(segment.native),
     links:
       previous === undefined
         ? launchedBy === undefined
@@ -254,46 +240,6 @@ function latePartSpan(
   return isNeeded ? made : { ...made, isOptional: true };
 }
 
-interface Shape {
-  readonly parentSpanId: string | undefined;
-  readonly name: string;
-  readonly kind: "internal" | "client";
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly error: string | undefined;
-  readonly links?: SpanRecord["links"];
-  readonly events?: SpanRecord["events"];
-  readonly attributes: Loose;
-}
-
-function span(facts: SessionFacts, subject: SpanSubject, key: string, traceId: string, shape: Shape): KeyedSpan {
-  const { source, sessionId } = facts;
-  return {
-    key: spanKeyOf(facts, subject, key),
-    subject,
-    name: key,
-    record: {
-      traceId,
-      spanId: spanIdOf(facts, subject, key),
-      ...(shape.parentSpanId !== undefined && { parentSpanId: shape.parentSpanId }),
-      name: shape.name,
-      kind: shape.kind,
-      startMs: shape.startMs,
-      endMs: Math.max(shape.startMs, shape.endMs),
-      status: shape.error === undefined ? { code: "unset" } : { code: "error" },
-      attributes: given({
-        ...shape.attributes,
-        [semconv.GEN_AI_CONVERSATION_ID]: sessionId,
-        [semconv.SESSION_ID]: worldIdOf(facts),
-        [semconv.ERROR_TYPE]: shape.error,
-      }),
-      links: [...(shape.links ?? [])],
-      events: [...(shape.events ?? [])],
-      resource: given({ [semconv.SERVICE_NAME]: source, [semconv.SERVICE_VERSION]: facts.agentVersion }),
-    },
-  };
-}
-
 function* workSpans(
   run: Turn | Subagent,
   facts: SessionFacts,
@@ -326,6 +272,7 @@ function modelCallSpan(
     endMs: call.endMs,
     error: undefined,
     attributes: {
+      ...nativeAttributes(call.native),
       [semconv.GEN_AI_OPERATION_NAME]: "chat",
       [semconv.GEN_AI_PROVIDER_NAME]: providerOf(call, facts.provider),
       [semconv.GEN_AI_REQUEST_MODEL]: model,
@@ -368,6 +315,7 @@ function toolCallSpan(
     endMs: tool.endMs,
     error: toolErrorType(tool),
     attributes: {
+      ...nativeAttributes(tool.native),
       [semconv.GEN_AI_OPERATION_NAME]: "execute_tool",
       [semconv.GEN_AI_AGENT_NAME]: agentName,
       [semconv.GEN_AI_TOOL_NAME]: tool.name,
@@ -376,7 +324,7 @@ function toolCallSpan(
       [semconv.GEN_AI_TOOL_CALL_ID]: tool.givenId ?? tool.callId,
       [semconv.OPENHOOK_SPAN_KIND]: "tool_call",
       [semconv.OPENHOOK_TOOL_STATUS]: tool.status,
-      [semconv.OPENHOOK_TOOL_EXECUTION]: tool.executionMs,
+      [semconv.OPENHOOK_TOOL_EXECUTION]: tool.executionMs ?? tool.native?.executionMs,
       [semconv.MCP_METHOD_NAME]: mcpServerOf(tool) === undefined ? undefined : "tools/call",
       [semconv.OPENHOOK_MCP_SERVER]: mcpServerOf(tool),
       [semconv.GEN_AI_SKILL_NAME]: tool.skill,

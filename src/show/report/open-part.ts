@@ -1,9 +1,10 @@
 import type { Segment, Session, SessionFacts, Subagent, Turn } from "#core/model/session.ts";
 import type { SpanRecord } from "#core/model/telemetry.ts";
 import { callPrices } from "#core/telemetry/cost.ts";
+import type { KeyedSpan } from "#core/telemetry/make-span.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { subagentParents } from "#core/telemetry/span-parents.ts";
-import { type KeyedSpan, type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "#core/telemetry/spans.ts";
+import { type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "#core/telemetry/spans.ts";
 import { addTotals, NO_TOTALS, type Totals, totalOf } from "#core/telemetry/totals.ts";
 import type { Database } from "#store/database.ts";
 import { isPacked } from "#store/packed.ts";

@@ -1,6 +1,6 @@
 import type { SpanRecord } from "#core/model/telemetry.ts";
 import { spanIdOf } from "#core/telemetry/ids.ts";
-import { spanKeyOf } from "#core/telemetry/spans.ts";
+import { spanKeyOf } from "#core/telemetry/make-span.ts";
 import type { Database } from "#store/database.ts";
 import { parentsOfCalls, settledSpans, spansWithoutCalls } from "#store/spans.ts";
 import { turnNumbers } from "./explain-money.ts";

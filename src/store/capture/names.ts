@@ -10,6 +10,7 @@ import { attributesAtLevel, recordAtLevel } from "#core/telemetry/level.ts";
 import { VCS_REPOSITORY_NAME } from "#core/telemetry/semconv.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { mergeStreams } from "../merge-streams.ts";
+import { forgetNativeNames } from "../native.ts";
 import { rewritePacked } from "../packed-rows.ts";
 import { rewriteFacts, rewriteSpans, spanRecordsOf } from "../session-names.ts";
 import type { StoredSession } from "../sessions.ts";
@@ -120,7 +121,8 @@ export function forgetNamesOfSession(drain: CaptureContext, session: StoredSessi
       return { name, mcpServer: name === "mcp" ? "mcp" : undefined };
     },
   });
-  return hadSpans || hadFacts || wasPacked;
+  const hadNative = forgetNativeNames(db, session);
+  return hadSpans || hadFacts || wasPacked || hadNative;
 }
 
 // --- internal ---

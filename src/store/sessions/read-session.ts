@@ -1,8 +1,8 @@
 import type { Agent } from "#core/model/agent.ts";
 import type { SessionFacts } from "#core/model/session.ts";
 import { cardOf, knownCardOf } from "#core/rules/cards.ts";
+import { spanKeyOf } from "#core/telemetry/make-span.ts";
 import type { SettledParents } from "#core/telemetry/span-parents.ts";
-import { spanKeyOf } from "#core/telemetry/spans.ts";
 import type { Database } from "../database.ts";
 import { hasUnread } from "../failures.ts";
 import { hasReadTranscript, readShapes } from "../positions.ts";

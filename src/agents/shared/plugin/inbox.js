@@ -61,6 +61,7 @@ export function writeEvent({ source, keptEnv, cwd, event }, payload) {
     `openhook-inbox 1\n${head.join("")}\n${text}\nend=whole${originOfProcess()}\n`,
   );
   ignoringErrors(noteProcesses);
+  ignoringErrors(startReceiver);
   startDrainForBridge();
 }
 
@@ -158,35 +159,46 @@ function reserve(inboxDir, stem) {
 }
 
 /** Starts `openhook-otel drain` in a separate process group, without waiting; it continues after this process ends. */
-export function startDrain(...options) {
+export const startDrain = (...options) => startProgram("drain", "--quiet", ...options);
+
+function startProgram(...args) {
   const { installed, stateDir, isStateRecorded, node, program } = paths();
   if (!installed || process.env.OPENHOOK_OTEL_DRAIN === "off") return undefined;
   if (program === undefined || !existsSync(program)) return undefined;
   // Little memory for a long drain, little time for a short one; hook.sh and hook.ts use the same flags
   const memoryFlags = ["--max-semi-space-size=2", "--optimize-for-size", "--initial-heap-size=48"];
-  const child = spawn(
-    node !== undefined && existsSync(node) ? node : "node",
-    [...memoryFlags, program, "drain", "--quiet", ...options],
-    {
-      cwd: existsSync(stateDir) ? stateDir : parse(program).root,
-      detached: true,
-      // Variables can come from the repository. The drain checks them; until then, none may change what Node does
-      env: {
-        ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !STARTUP_VARIABLES.includes(name))),
-        NODE_OPTIONS: "",
-        OPENHOOK_OTEL_HOOK_NODE_OPTIONS: allowedNodeOptions(process.env.NODE_OPTIONS),
-        OPENHOOK_OTEL_HOOK_FOLDER: process.cwd(),
-        OPENHOOK_OTEL_HOOK_STATE: isStateRecorded ? "recorded" : "environment",
-        OPENHOOK_OTEL_HOME: stateDir,
-      },
-      stdio: "ignore",
-      windowsHide: true,
+  const child = spawn(node !== undefined && existsSync(node) ? node : "node", [...memoryFlags, program, ...args], {
+    cwd: existsSync(stateDir) ? stateDir : parse(program).root,
+    detached: true,
+    // Variables can come from the repository. The drain checks them; until then, none may change what Node does
+    env: {
+      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !STARTUP_VARIABLES.includes(name))),
+      NODE_OPTIONS: "",
+      OPENHOOK_OTEL_HOOK_NODE_OPTIONS: allowedNodeOptions(process.env.NODE_OPTIONS),
+      OPENHOOK_OTEL_HOOK_FOLDER: process.cwd(),
+      OPENHOOK_OTEL_HOOK_STATE: isStateRecorded ? "recorded" : "environment",
+      OPENHOOK_OTEL_HOME: stateDir,
     },
-  );
+    stdio: "ignore",
+    windowsHide: true,
+  });
   child.on("error", () => {});
   child.unref();
   return child.pid;
 }
+
+/** Starts the receiver of agents' own telemetry if it is used and does not run. The same as in hook.sh. */
+function startReceiver() {
+  const receiver = join(paths().stateDir, "native", "receiver");
+  if (!existsSync(`${receiver}.json`) || isRunning(`${receiver}.live`)) return;
+  // Another program has the port: only tried again when this process is new
+  if (hasTriedReceiver && ignoringErrors(() => readFileSync(`${receiver}.live`, "utf8").trim()) === "port taken")
+    return;
+  hasTriedReceiver = true;
+  const pid = startProgram("receive", "--quiet");
+  if (pid !== undefined) writeFileSync(`${receiver}.live`, `${pid}\n`, { mode: 0o600 });
+}
+let hasTriedReceiver = false;
 
 /**
  * With the bridge on, every event starts a drain, unless one is reading new events or a command of the bridge runs this agent. The

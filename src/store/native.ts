@@ -1,0 +1,120 @@
+import type { NativeRecord } from "#core/model/native.ts";
+import type { Database, Row } from "./database.ts";
+import { numbers, texts } from "./rows.ts";
+import type { StoredSession } from "./sessions.ts";
+
+// What is kept of agents' own telemetry. It refers to sessions by their agent's id, because it can come first
+
+/** A record's state: not on a span yet, on one and counted, or counted as belonging to nothing. */
+export const NATIVE = { pending: 0, joined: 1, unjoined: 2 } as const;
+
+/** Stores records. One that is stored already stays as it is. @returns how many were new. Call it inside a transaction */
+export function putNative(db: Database, source: string, records: readonly NativeRecord[], nowMs: number): number {
+  const put = db.prepare(
+    `INSERT INTO native_records (source, session_id, key, time_ms, received_ms, span_id, body)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  );
+  let added = 0;
+  for (const record of records) {
+    const { sessionId, key, timeMs, span } = record;
+    added += put.run(source, sessionId, key, timeMs, nowMs, span?.spanId ?? null, JSON.stringify(record)).changes;
+  }
+  return added;
+}
+
+/** A session's records that are not on a span yet, in any order. Most sessions have none. */
+export const pendingNative = (db: Database, session: StoredSession): readonly NativeRecord[] =>
+  db
+    .prepare("SELECT body FROM native_records WHERE source = ? AND session_id = ? AND state = 0")
+    .all(...placeOf(session))
+    .map(toRecord);
+
+/** Of a session's records that are not on a span yet, the keys of those that came before a time. */
+export const pendingNativeBefore = (db: Database, session: StoredSession, receivedMs: number): ReadonlySet<string> =>
+  new Set(
+    texts(
+      db,
+      "SELECT key FROM native_records WHERE source = ? AND session_id = ? AND state = 0 AND received_ms < ?",
+      ...placeOf(session),
+      receivedMs,
+    ),
+  );
+
+/** The record of a native span. */
+export function nativeOfSpan(db: Database, session: StoredSession, spanId: string): NativeRecord | undefined {
+  const row = db
+    .prepare("SELECT body FROM native_records WHERE source = ? AND session_id = ? AND span_id = ?")
+    .get(...placeOf(session), spanId);
+  return row === undefined ? undefined : toRecord(row);
+}
+
+/** The records of a session, in any order. @param isJoined only those that are on a span */
+export const nativeRecordsOf = (db: Database, session: StoredSession, isJoined = false): readonly NativeRecord[] =>
+  db
+    .prepare(`SELECT body FROM native_records WHERE source = ? AND session_id = ?${isJoined ? " AND state = 1" : ""}`)
+    .all(...placeOf(session))
+    .map(toRecord);
+
+/** Call it inside a transaction. */
+export function setNativeState(
+  db: Database,
+  session: StoredSession,
+  keys: Iterable<string>,
+  state: (typeof NATIVE)[keyof typeof NATIVE],
+): void {
+  const set = db.prepare("UPDATE native_records SET state = ? WHERE source = ? AND session_id = ? AND key = ?");
+  for (const key of keys) set.run(state, ...placeOf(session), key);
+}
+
+/** Numbers of the sessions with records that are not on a span yet. */
+export const sessionsWithNative = (db: Database, limit: number): readonly number[] =>
+  numbers(
+    db,
+    `SELECT DISTINCT s.id FROM native_records n JOIN sessions s ON s.source = n.source
+       AND (s.session_id = n.session_id OR s.native_id = n.session_id)
+     WHERE n.state = 0 ORDER BY s.last_ms DESC LIMIT ?`,
+    limit,
+  );
+
+/** Removes records that came before a time and whose session was never collected. @returns them. Call it inside a transaction */
+export function takeForeignNative(
+  db: Database,
+  beforeMs: number,
+): readonly { readonly source: string; readonly sessionId: string; readonly key: string }[] {
+  const foreign = `state = 0 AND received_ms < ? AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.source = native_records.source
+    AND (s.session_id = native_records.session_id OR s.native_id = native_records.session_id))`;
+  const found = db
+    .prepare(`SELECT source, session_id, key FROM native_records WHERE ${foreign}`)
+    .all(beforeMs)
+    .map((row) => ({ source: String(row["source"]), sessionId: String(row["session_id"]), key: String(row["key"]) }));
+  if (found.length > 0) db.prepare(`DELETE FROM native_records WHERE ${foreign}`).run(beforeMs);
+  return found;
+}
+
+/** Removes the records of a session, unless another one has the same id. */
+export function forgetNative(db: Database, session: number): void {
+  db.prepare(
+    `DELETE FROM native_records WHERE (source, session_id) IN
+       (SELECT source, coalesce(native_id, session_id) FROM sessions WHERE id = ?1)
+     AND NOT EXISTS (SELECT 1 FROM sessions s JOIN sessions o ON o.source = s.source AND o.native_id = s.native_id
+       WHERE s.id = ?1 AND o.id <> ?1 AND o.pruned_ms IS NULL)`,
+  ).run(session);
+}
+
+/** Removes names of servers, for a session without names. @returns whether there were any */
+export const forgetNativeNames = (db: Database, session: StoredSession): boolean =>
+  db
+    .prepare(
+      `UPDATE native_records SET body = json_set(body, '$.facts.connection.server', 'mcp')
+       WHERE source = ? AND session_id = ? AND json_extract(body, '$.facts.connection.server') <> 'mcp'`,
+    )
+    .run(...placeOf(session)).changes > 0;
+
+// --- internal ---
+
+const placeOf = ({ source, sessionId, local }: StoredSession): readonly [string, string] => [
+  source,
+  local?.nativeId ?? sessionId,
+];
+
+const toRecord = (row: Row): NativeRecord => JSON.parse(String(row["body"])) as NativeRecord;
