@@ -25,6 +25,7 @@ const KNOWN: readonly RegExp[] = [
   /^test\/agents\/.+(?:\.(?:jsonl?|md|txt|db|db-wal|zst|toml|ya?ml|sql)|\/(?:\.project_root|CURRENT|\.registry))$/,
   /^test\/native\/recordings\/.+\.gz$/,
   /^test\/(?:[\w.-]+\/)+[\w.-]+\.(?:json|jsonl|txt|ya?ml|md|pem|sql|snap)$/,
+  /^test\/stack\/native\/[\w.-]+\.bin$/,
   /^demo\/recordings\/.+\.(?:jsonl?|md)$/,
   /^demo\/made-up\/[\w-]+\.(?:mjs|d\.mts)$/,
   // What ships beside the program

@@ -56,6 +56,7 @@ const CHARTS_OWN: Tree = {
 
 const HELM_CONFIGS: Readonly<Record<string, HelmConfig>> = {
   "gateway.yaml": { of: ["gateway.yaml", "redaction.yaml"], without: CHARTS_OWN },
+  "native.yaml": { of: ["native.yaml"] },
   "tier-1.yaml": { of: ["gateway-scaled/tier-1.yaml"], instead: withHeadlessService },
   "tier-1-kafka.yaml": { of: ["gateway-scaled/tier-1-kafka.yaml"] },
   "tier-2.yaml": {

@@ -12,7 +12,7 @@ export const recordingGroups = (): readonly Group<RecordingRule>[] => [
       "The last value of every machine's counters, kept while the machine is idle: a restarted Collector exposes a machine's counters only after it has sent again, and a pushed series ends after five minutes. Survives two hours without Prometheus.",
     rules: FLEET.map((fleet) => ({
       record: held(fleet),
-      expr: `${raw(fleet.metric, fleet.part)} or last_over_time(${held(fleet)}[2h])`,
+      expr: `${ours(fleet)} or last_over_time(${held(fleet)}[2h])`,
     })),
   },
   {
@@ -75,5 +75,13 @@ const TOOL: readonly LabelKey[] = ["environment", "agent", "tool", "mcpServer"];
 const RAN = `${LABEL.toolStatus}=~"success|error"`;
 const TOOLS = recorded("openhook.tool.call.count");
 
+/**
+ * Other programs send metrics with the names of the conventions too, some agents' own telemetry among them. Ours come from
+ * instances that also report turns.
+ */
+const ours = ({ metric, part }: Fleet): string =>
+  metric.startsWith("gen_ai.")
+    ? `(${raw(metric, part)} and on (${LABEL.machine}) held:${raw("openhook.turn.count")})`
+    : raw(metric, part);
 const held = ({ metric, part }: Fleet): string => `held:${raw(metric, part)}`;
 const tokens = (type: string): string => `${recorded("openhook.token.usage")}{${LABEL.tokenType}="${type}"}`;

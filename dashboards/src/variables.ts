@@ -34,7 +34,7 @@ export const variable = {
       ])
       .current({ text: "each machine", value: "_", selected: true }),
   agent: (): Builder<VariableModel> =>
-    list("agent", "Agent", "Which coding agents.", `{__name__=~"${anyOf(WORK)}"}`, LABEL.agent),
+    chosenFrom("agent", "Agent", "Which coding agents.", `{__name__=~"${anyOf(WORK)}"}`, LABEL.agent),
   environment: (): Builder<VariableModel> =>
     list(
       "environment",
@@ -175,11 +175,13 @@ const source = (name: string, label: string, type: string, description: string):
     .current({ text: type, value: type, selected: true });
 
 /** `.*` also matches series without the label. */
-const list = (...shown: Shown): Builder<VariableModel> =>
+const list = (...shown: Shown): Builder<VariableModel> => chosenFrom(...shown).allValue(".*");
+
+/** All are the values in the list: other programs send metrics of the conventions too, some agents' own telemetry among them. */
+const chosenFrom = (...shown: Shown): QueryVariableBuilder =>
   labelValues(...shown)
     .multi(true)
     .includeAll(true)
-    .allValue(".*")
     .refresh(VariableRefresh.OnTimeRangeChanged)
     .sort(VariableSort.AlphabeticalAsc)
     .current({ text: ["All"], value: ["$__all"], selected: true });

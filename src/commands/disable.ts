@@ -11,6 +11,7 @@ import {
   writeDisable,
 } from "#setup/registration/disable.ts";
 import { removeHookProgram } from "#setup/registration/hook-program.ts";
+import { nativeOffText, withNativeOff } from "#setup/registration/native.ts";
 import {
   type AgentLookup,
   complainTo,
@@ -63,6 +64,8 @@ export async function disable(
     const enabled = plans.filter((plan) => plan.enabled);
     const shown = isNamed ? plans : enabled;
     if (options.dryRun) {
+      if (scope === "user")
+        for (const { agent } of chosen) context.stdout.write(await nativeOffText(agent, context).catch(() => ""));
       showDryRun(shown, options.full === true, context);
       return failed.length === 0 ? 0 : 1;
     }
@@ -71,9 +74,15 @@ export async function disable(
       context.stdout.write("Nothing was changed.\n");
       return 1;
     }
-    await forEachAgent(shown, handler, async (plan) => {
-      await writeDisable(plan, context);
-      context.stdout.write(disabledText(plan));
+    await forEachAgent(chosen, handler, async (one) => {
+      const plan = shown.find(({ agent }) => agent === one.agent);
+      const off = async () => {
+        if (plan === undefined) return;
+        await writeDisable(await planDisable(one, scope, context, options.everywhere), context);
+        context.stdout.write(disabledText(plan));
+      };
+      if (scope === "project") return off();
+      context.stdout.write(await withNativeOff(one.agent, context, off));
     });
     if (shown.length === 0 && failed.length === 0)
       context.stdout.write(`No agent is enabled in its ${scope} settings.\n`);

@@ -1,10 +1,12 @@
 import type { Context } from "#config/context.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { suggest } from "#kit/suggest.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { disabledText, writeDisable } from "#setup/registration/disable.ts";
+import { disabledText, planDisable, writeDisable } from "#setup/registration/disable.ts";
 import { removeHookProgram } from "#setup/registration/hook-program.ts";
 import { isPackage } from "#setup/registration/installed-copy.ts";
+import { withNativeOff } from "#setup/registration/native.ts";
 import { type AgentLookup, complainTo, forEachAgent, listed, withUserErrors } from "#setup/registration/settings.ts";
 import { refuseSudo } from "#setup/registration/sudo.ts";
 import {
@@ -70,9 +72,21 @@ async function remove(
     failed.push(agent.source);
     complain(error);
   };
-  await forEachAgent(plan.registrations, onFailure, async ({ plan: one }) => {
-    await writeDisable(one, context);
-    show([disabledText(one).trim()], context);
+  await forEachAgent(plan.registrations, onFailure, async ({ plan: one, project }) => {
+    const off = async () => {
+      const now = project === undefined ? await planDisable(one, "user", context) : one;
+      await writeDisable(now, context);
+      show([disabledText(one).trim()], context);
+    };
+    if (project !== undefined) await off();
+    else context.stdout.write(await withNativeOff(one.agent, context, off));
+  });
+  const onNative = (error: unknown, { source }: Agent): void => {
+    failed.push(source);
+    complain(error);
+  };
+  await forEachAgent(plan.native, onNative, async (agent) => {
+    context.stdout.write(await withNativeOff(agent, context, async () => {}));
   });
   if (plan.wrappers.length > 0) await unwrap([], { dryRun: false }, context);
   if (failed.length > 0) {

@@ -46,6 +46,13 @@ export function otlpSettings(config: Config, identity: Identity): OtlpSettings {
   };
 }
 
+/** Appends to the path, whether or not it ends in a slash; a query stays behind it. */
+export function appendPath(base: string, path: string): string {
+  const url = new URL(base);
+  url.pathname = url.pathname.replace(/\/+$/, "") + path;
+  return url.href;
+}
+
 // --- internal ---
 
 const OS_TYPES: Readonly<Partial<Record<NodeJS.Platform, string>>> = { win32: "windows", sunos: "solaris" };
@@ -76,11 +83,4 @@ function signalSettings({ otlp, disabled }: Config, signal: OtlpSignal): OtlpSig
     clientCertificatePath: own.clientCertificate ?? otlp.clientCertificate,
     clientKeyPath: own.clientKey ?? otlp.clientKey,
   });
-}
-
-/** Appends to the path, whether or not it ends in a slash; a query stays behind it. */
-function appendPath(base: string, path: string): string {
-  const url = new URL(base);
-  url.pathname = url.pathname.replace(/\/+$/, "") + path;
-  return url.href;
 }

@@ -157,6 +157,7 @@ const NOT_COMPARED: ReadonlySet<string> = new Set(["meta", "outbox", "taken", "b
 const OF_EACH_RUN: Readonly<Record<string, RegExp>> = {
   sessions: /^id$/,
   spans: /^seq$/,
+  native_records: /^received_ms$/,
   counters: /^(id|start_ms|sent_ms|sent_value|sent_histogram|changed|changed_ms)$/,
 };
 

@@ -12,8 +12,11 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { formatEnd, formatHead, LOST_FILE } from "#collect/intake/inbox-file.ts";
+import { nativeDir } from "#collect/native/receiver-file.ts";
+import type { NativeBytes } from "#collect/native/records.ts";
 import { type Places, placesOf } from "#config/places.ts";
 import { summaryPath } from "#show/statusline/summary.ts";
+import { recording, unpack } from "../native/recorded.ts";
 import { recordedEnv } from "../support/recorded-env.ts";
 import { CASES, type RecordedCall } from "../support/replay.ts";
 
@@ -23,6 +26,8 @@ export interface Case {
   readonly name: string;
   /** The agent ran without hooks: there are only its transcripts. */
   readonly isPast?: true;
+  /** One of test/native: its own telemetry was received too. */
+  readonly isNative?: true;
 }
 
 /** Hooks and transcripts of different kinds of agents; small enough for quick drains. */
@@ -37,6 +42,7 @@ export const MIXED: readonly Case[] = [
   { source: "cursor", name: "subagent" },
   { source: "cline", name: "basic" },
   { source: "opencode", name: "subagent" },
+  { source: "claude-code", name: "parallel-tools", isNative: true },
 ];
 
 /**
@@ -51,6 +57,7 @@ export class World {
   /** Every transcript file, absolute. */
   readonly transcripts: string[] = [];
   readonly #inbox: string;
+  readonly #bodies: (NativeBytes & { readonly source: string })[] = [];
   #states = 0;
 
   /** @param strangers adds foreign input: a payload that no agent recognises, a torn one, a foreign file, and lost events */
@@ -61,7 +68,11 @@ export class World {
     mkdirSync(this.#inbox);
     mkdirSync(this.home);
     let files = 0;
-    for (const { source, name, isPast } of cases) {
+    for (const { source, name, isPast, isNative } of cases) {
+      if (isNative) {
+        files = this.#native(source, name, files);
+        continue;
+      }
       const folder = join(CASES, source, name);
       const moved = this.#mover(readFileSync(join(folder, "hooks.jsonl"), "utf8"));
       this.#transcripts(join(folder, "transcripts"), source, moved);
@@ -86,6 +97,11 @@ export class World {
     // A status line was set up, so that drains write its file
     writeFileSync(summaryPath(state.places.stateDir), "", { mode: 0o600 });
     this.fill(state, part);
+    if (this.#bodies.length > 0) mkdirSync(nativeDir(state.places.stateDir), { mode: 0o700 });
+    for (const [i, { source, signal, encoding, bytes }] of this.#bodies.entries()) {
+      const name = `${NATIVE_MS + i}-${String(i).padStart(16, "0")}.${source}.${signal}.${encoding}`;
+      writeFileSync(join(nativeDir(state.places.stateDir), name), bytes, { mode: 0o600 });
+    }
     return state;
   }
 
@@ -135,6 +151,17 @@ export class World {
     }
   }
 
+  /** @returns how many hook calls there are now */
+  #native(source: string, name: string, files: number): number {
+    const { folder, bodies } = recording(source, name);
+    unpack(join(folder, "transcripts"), this.home);
+    const hooks = readFileSync(join(dirname(folder), "..", "..", "hooks", `${source}.jsonl`), "utf8");
+    const calls = hooks.replaceAll("/home/dev", this.home).split("\n").filter(Boolean);
+    for (const [i, call] of calls.entries()) this.#put(source, JSON.parse(call), files + i + 1);
+    this.#bodies.push(...bodies.map((body) => ({ ...body, source })));
+    return files + calls.length;
+  }
+
   #put(source: string, call: RecordedCall, n: number): void {
     const env = recordedEnv({ HOME: this.home, ...call.env });
     const head = formatHead({ source, event: call.event, ppid: PARENT_PID, pid: n, cwd: this.home, env });
@@ -182,3 +209,5 @@ export class State {
 // --- internal ---
 
 const PARENT_PID = 3_131;
+/** When the first body was received. */
+const NATIVE_MS = Date.parse("2026-11-28T16:27:00Z");

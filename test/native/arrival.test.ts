@@ -1,8 +1,7 @@
 // Real sessions with the agents' own telemetry beside them: it may come before, between or after the drains of the session, twice and
 // in any order
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { gunzipSync } from "node:zlib";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { nativeRecords } from "#collect/native/records.ts";
@@ -17,11 +16,11 @@ import { activeSessions, sessionById } from "#store/sessions.ts";
 import { clockAt } from "../support/clock.ts";
 import { type RecordedCall, Replay, ROOT } from "../support/replay.ts";
 import { firstOf, runs } from "../support/whole.ts";
+import { RECORDINGS, recording, unpack } from "./recorded.ts";
 
-const RECORDINGS = join(ROOT, "test", "native", "recordings");
-const SCENARIOS = readdirSync(RECORDINGS)
-  .flatMap((source) => readdirSync(join(RECORDINGS, source)).map((scenario) => [source, scenario] as const))
-  .sort(([, a], [, b]) => Number(b === "parallel-tools") - Number(a === "parallel-tools"));
+const SCENARIOS = RECORDINGS.map(({ source, name }) => [source, name] as const).sort(
+  ([, a], [, b]) => Number(b === "parallel-tools") - Number(a === "parallel-tools"),
+);
 
 const replays: Replay[] = [];
 afterEach(() => {
@@ -89,27 +88,15 @@ const isNative = (metric: string): boolean =>
 
 /** What was received from a recorded session, in order. */
 async function recordsIn(source: string, scenario: string): Promise<readonly NativeRecord[]> {
-  const folder = join(RECORDINGS, source, scenario);
-  const records: NativeRecord[] = [];
-  for (const name of readdirSync(folder).sort()) {
-    const [, signal, encoding] = /^\d+-(traces|logs|file)\.(json|proto|out)\.gz$/.exec(name) ?? [];
-    if (signal === undefined) continue;
-    const body = {
-      signal: signal as "traces" | "logs" | "file",
-      encoding: encoding === "out" ? ("file" as const) : (encoding as "json" | "proto"),
-      isGzip: true,
-      bytes: readFileSync(join(folder, name)),
-    };
-    records.push(...(await nativeRecords(source, body)).records);
-  }
-  return records;
+  const decoded = recording(source, scenario).bodies.map((body) => nativeRecords(source, body));
+  return (await Promise.all(decoded)).flatMap(({ records }) => records);
 }
 
 /** Drains a recorded session, with records that come before it and after each drain. */
 async function drained(source: string, scenario: string, parts: readonly (readonly NativeRecord[])[]): Promise<Replay> {
   const replay = new Replay(source, join("..", "..", "native", "recordings", source, scenario), { isBare: true });
   replays.push(replay);
-  const transcripts = writeTranscripts(replay, source, scenario);
+  const transcripts = unpack(join(recording(source, scenario).folder, "transcripts"), replay.home);
   const put = (records: readonly NativeRecord[]): void => {
     mkdirSync(join(replay.places.stateDir, "native"), { recursive: true });
     const db = openDatabase(replay.places.storePath);
@@ -139,19 +126,6 @@ async function drained(source: string, scenario: string, parts: readonly (readon
     await replay.drain();
   }
   return replay;
-}
-
-/** Writes the agent's own files. @returns their paths */
-function writeTranscripts(replay: Replay, source: string, scenario: string): readonly string[] {
-  const folder = join(RECORDINGS, source, scenario, "transcripts");
-  return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
-    if (!entry.isFile()) return [];
-    const path = join(entry.parentPath, entry.name);
-    const target = join(replay.home, path.slice(folder.length + 1).replace(/\.gz$/, ""));
-    mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, gunzipSync(readFileSync(path)));
-    return [target];
-  });
 }
 
 function stateOf(replay: Replay) {

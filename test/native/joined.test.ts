@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
-import { gunzipSync } from "node:zlib";
+import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { findAgent } from "#agents/registry.ts";
 import { nativeRecords } from "#collect/native/records.ts";
@@ -10,7 +9,7 @@ import type { NativeIdKind, NativeRecord } from "#core/model/native.ts";
 import type { TranscriptEntry } from "#core/model/transcript.ts";
 import { locateAll } from "../support/located.ts";
 import { removeFolder } from "../support/remove.ts";
-import { RECORDINGS } from "./recorded.ts";
+import { RECORDINGS, unpack } from "./recorded.ts";
 
 const root = mkdtempSync(join(tmpdir(), "openhook-native-"));
 afterAll(() => removeFolder(root));
@@ -42,16 +41,6 @@ describe.each(RECORDINGS.filter(({ name }) => name === "parallel-tools"))("$sour
 });
 
 // --- internal ---
-
-function unpack(from: string, to: string): void {
-  for (const entry of readdirSync(from, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const packed = join(entry.parentPath, entry.name);
-    const path = join(to, relative(from, packed).replace(/\.gz$/, ""));
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, gunzipSync(readFileSync(packed)));
-  }
-}
 
 async function readHome(source: string, home: string) {
   const reader = (await (await findAgent(source))?.transcript?.())?.default;

@@ -1,12 +1,12 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type IncomingHttpHeaders, request } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readBodyFileName } from "#collect/native/body-file.ts";
-import { CHALLENGE, MAX_BODY_BYTES, NATIVE_LIMITS, proofOf, receiverServer } from "#collect/native/receiver.ts";
+import { MAX_BODY_BYTES, readBodyFileName } from "#collect/native/body-file.ts";
+import { CHALLENGE, NATIVE_LIMITS, proofOf, receiverServer } from "#collect/native/receiver.ts";
 import type { Receiver } from "#collect/native/receiver-file.ts";
 import { sizeOf } from "#collect/native/room.ts";
 
@@ -108,7 +108,14 @@ describe("what is refused", () => {
     ["a name that leads here", 403, "/goose/v1/traces", { host: "evil.example:80" }],
     ["a name that leads here and asks", 403, "/", { host: "evil.example:80", [CHALLENGE]: "x" }],
   ];
-  test.each(refused)("%s: %i", async (_what, status, path, headers, method = "POST") => {
+  const whole = refused.map(([what, status, path, headers, method = "POST"]) => ({
+    what,
+    status,
+    path,
+    headers,
+    method,
+  }));
+  test.each(whole)("$what: $status", async ({ status, path, headers, method }) => {
     const answer = await send(path, "{}", headers, method);
     expect(answer.status).toBe(status);
     expect(answer.body).toBe("");
@@ -144,22 +151,28 @@ describe("what is refused", () => {
   });
 
   test("a full folder: 503 until a drain has read some of it", async () => {
-    for (let i = 0; i < NATIVE_LIMITS.files; i++) writeFileSync(join(dir, String(i)), "");
-    expect(sizeOf(dir).files).toBe(NATIVE_LIMITS.files);
+    expect(NATIVE_LIMITS).toEqual({ files: 10_000, bytes: 512_000_000 });
+    for (let i = 0; i < 3; i++) writeFileSync(join(dir, String(i)), "");
     server.closeAllConnections();
     server.close();
     const { port, ...rest } = receiver ?? { port: 0, token: "", agents: [], forwards: [] };
-    server = receiverServer({ dir, allowed: () => receiver, onKept: () => {}, onUse: () => {}, onAsked: () => {} });
+    server = receiverServer(
+      { dir, allowed: () => receiver, onKept: () => {}, onUse: () => {}, onAsked: () => {} },
+      { files: 4, bytes: 10 },
+    );
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     receiver = { ...rest, port: (server.address() as AddressInfo).port };
     expect(receiver.port).not.toBe(port);
+    expect((await send("/goose/v1/traces", "x".repeat(11))).status, "too many bytes").toBe(503);
+    expect((await send("/goose/v1/traces", "{}")).status).toBe(200);
     const { status, headers } = await send("/goose/v1/traces", "{}");
     expect([status, headers["retry-after"]]).toEqual([503, "30"]);
-    expect(sizeOf(dir).files, "nothing is left of it").toBe(NATIVE_LIMITS.files);
+    expect(sizeOf(dir), "nothing is left of it").toEqual({ files: 4, bytes: 2 });
+    rmSync(join(dir, "0"));
+    while ((await send("/goose/v1/traces", "{}")).status === 503) await new Promise((done) => setTimeout(done, 50));
   });
 
   test("a folder that is gone: 503, and it goes on when it is back", async () => {
-    const { rmSync } = await import("node:fs");
     rmSync(dir, { recursive: true });
     expect((await send("/goose/v1/traces", "{}")).status).toBe(503);
     mkdirSync(dir);

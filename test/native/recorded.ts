@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import type { NativeBytes } from "#collect/native/records.ts";
@@ -41,6 +41,18 @@ export const recording = (source: string, name: string): Recording => {
   if (found === undefined) throw new Error(`no recording ${source}/${name}`);
   return found;
 };
+
+/** Writes the agent's own files of a recording into a home. @returns their paths */
+export function unpack(from: string, to: string): readonly string[] {
+  return readdirSync(from, { recursive: true, withFileTypes: true }).flatMap((entry) => {
+    if (!entry.isFile()) return [];
+    const packed = join(entry.parentPath, entry.name);
+    const path = join(to, relative(from, packed).replace(/\.gz$/, ""));
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, gunzipSync(readFileSync(packed)));
+    return [path];
+  });
+}
 
 /** All records of a body, in its order; an event follows its span. */
 export function rawRecordsOf({ bytes, encoding, signal }: NativeBytes): readonly Raw[] {

@@ -291,6 +291,7 @@ describe("synthetic sessions", () => {
       calls: settled,
       toolCalls: tools.map((one) => ({ segment: 0, tool: one, open: false })),
       subagentList: subagents,
+      native: new Map(),
       openCompactions: [],
       openSpans: [],
       isPacked: false,

@@ -82,7 +82,7 @@ export class Team {
     const queue = new PQueue({ concurrency: AT_ONCE });
     return queue.addAll(
       machines.map((machine) => async () => {
-        const { code, stdout, stderr } = await run(machine.home, ["drain", "--end-idle", "--json"], env);
+        const { code, stdout, stderr } = await runProgram(machine.home, ["drain", "--end-idle", "--json"], env);
         if (code !== 0)
           throw new Error(`openhook-otel drain in ${machine.home} exited with ${code}: ${stdout}${stderr}`);
         return JSON.parse(stdout);
@@ -132,27 +132,18 @@ export interface DrainReport {
   readonly problems: readonly string[];
 }
 
-// --- internal ---
-
-function* spansIn(db: Database): Generator<SpanRecord> {
-  const rows = db.prepare("SELECT session, ordinal FROM segments").all();
-  for (const row of rows) yield* settledSpans(db, Number(row["session"]), Number(row["ordinal"]));
-}
-
-/** The store has costs in billionths of a dollar. */
-const inUnits = (metric: string, value: number): number =>
-  METRIC_SHAPES.get(metric)?.value === "nano" ? value / 1e9 : value;
-
-/** Recordings can be older than the default retention. */
-export const KEEP_ALL = { OPENHOOK_OTEL_STORE_RETENTION_DAYS: "36500" };
-
-interface Finished {
+export interface Finished {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-function run(home: string, args: readonly string[], env: Readonly<Record<string, string>>): Promise<Finished> {
+/** The built program on one machine, with its output. */
+export function runProgram(
+  home: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Finished> {
   return new Promise((done, failed) => {
     const child = spawn(process.execPath, [PROGRAM, ...args], {
       cwd: home,
@@ -170,3 +161,17 @@ function run(home: string, args: readonly string[], env: Readonly<Record<string,
     child.on("close", (code) => done({ code, ...output }));
   });
 }
+
+// --- internal ---
+
+function* spansIn(db: Database): Generator<SpanRecord> {
+  const rows = db.prepare("SELECT session, ordinal FROM segments").all();
+  for (const row of rows) yield* settledSpans(db, Number(row["session"]), Number(row["ordinal"]));
+}
+
+/** The store has costs in billionths of a dollar. */
+const inUnits = (metric: string, value: number): number =>
+  METRIC_SHAPES.get(metric)?.value === "nano" ? value / 1e9 : value;
+
+/** Recordings can be older than the default retention. */
+export const KEEP_ALL = { OPENHOOK_OTEL_STORE_RETENTION_DAYS: "36500" };

@@ -35,7 +35,7 @@ function span(
   };
 }
 const shown = (record: SpanRecord, open = false) => ({ record, segment: 0, open });
-const columnsOf = (spans: readonly ReturnType<typeof shown>[]) => toColumns(spans, callsOfSpans(spans));
+const columnsOf = (spans: readonly ReturnType<typeof shown>[]) => toColumns(spans, callsOfSpans(spans), new Map());
 const spansOf = (...records: readonly SpanRecord[]) => readSpans(columnsOf(records.map((record) => shown(record))));
 const root = (endMs: number) => span(1, undefined, 0, endMs, kind("session"));
 const turn = (n: number) => span(n, 1, n, n + 1, kind("turn"));

@@ -6,6 +6,7 @@ import * as endpoint from "./checks/endpoint.ts";
 import * as hook from "./checks/hook.ts";
 import * as inbox from "./checks/inbox.ts";
 import * as managedHook from "./checks/managed-hook.ts";
+import * as native from "./checks/native.ts";
 import * as program from "./checks/program.ts";
 import * as settings from "./checks/settings.ts";
 import * as state from "./checks/state.ts";
@@ -41,7 +42,9 @@ export const CHECKS = [
   inbox.queueFindings,
   inbox.quarantineFindings,
   bridge.bridgeFindings,
+  native.nativeFindings,
   endpoint.endpointFindings,
+  native.exporterFindings,
   store.futureFindings,
 ] as const satisfies readonly ((tried: Tried) => Results)[];
 
@@ -58,8 +61,10 @@ export const CHECKS_IN_STATUS = [
   collector.processedFindings,
   collector.driftFindings,
   bridge.bridgeFindings,
+  native.nativeFindings,
   collector.lostFindings,
   inbox.queueFindings,
+  native.exporterFindings,
   logLines,
   unreadFormatLines,
   settings.settingsFindings,

@@ -8,6 +8,9 @@ export interface BodyFacts {
   readonly isGzip: boolean;
 }
 
+/** A larger body is refused. The Collector accepts 20 MiB by default. */
+export const MAX_BODY_BYTES = 40_000_000;
+
 /** The beginning of a name under which a body is written. It gets another one when it is whole. */
 export const UNFINISHED = ".tmp-";
 

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { step } from "#kit/fault-points.ts";
 import { openOwn } from "#kit/own-file.ts";
-import { MAX_BODY_BYTES } from "./receiver.ts";
+import { MAX_BODY_BYTES } from "./body-file.ts";
 
 /** Whole records that an agent appended to its file. */
 interface ExportedPart {

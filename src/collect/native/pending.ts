@@ -3,9 +3,8 @@ import { basename, join } from "node:path";
 import { step } from "#kit/fault-points.ts";
 import { appendOwn, readOwn } from "#kit/own-file.ts";
 import { REASON_SUFFIX } from "../intake/inbox-dirs.ts";
-import { type BodyFacts, readBodyFileName } from "./body-file.ts";
+import { type BodyFacts, MAX_BODY_BYTES, readBodyFileName } from "./body-file.ts";
 import { exportedParts, POSITION_SUFFIX } from "./exported-file.ts";
-import { MAX_BODY_BYTES } from "./receiver.ts";
 import { exportedDir, forwardDir, nativeDir, unreadableDir } from "./receiver-file.ts";
 
 /** Something that an agent sent or wrote, not read yet. */

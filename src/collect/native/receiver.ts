@@ -3,10 +3,10 @@ import { closeSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { step } from "#kit/fault-points.ts";
-import { type BodyFacts, bodyFileName, UNFINISHED } from "./body-file.ts";
+import { type BodyFacts, bodyFileName, MAX_BODY_BYTES, UNFINISHED } from "./body-file.ts";
 import { garbageCollector } from "./garbage.ts";
 import type { Receiver } from "./receiver-file.ts";
-import { Room } from "./room.ts";
+import { Room, type RoomLimits } from "./room.ts";
 
 /** What the receiver needs besides requests. */
 interface ReceiverDeps {
@@ -22,8 +22,6 @@ interface ReceiverDeps {
   readonly onAsked: () => void;
 }
 
-/** A larger body is refused, as the Collector refuses more than 20 MiB after decompression. */
-export const MAX_BODY_BYTES = 40_000_000;
 /** Bodies that no drain has read yet. Beyond these limits agents are asked to wait. */
 export const NATIVE_LIMITS = { files: 10_000, bytes: 512_000_000 } as const;
 
@@ -32,8 +30,8 @@ export const NATIVE_LIMITS = { files: 10_000, bytes: 512_000_000 } as const;
  * answered. Agents are the only clients: a request with another host's name or from a web page is refused, and so is one without the
  * token. The caller lets it listen, on 127.0.0.1 only.
  */
-export function receiverServer(deps: ReceiverDeps): Server {
-  const room = new Room(deps.dir, NATIVE_LIMITS);
+export function receiverServer(deps: ReceiverDeps, limits: RoomLimits = NATIVE_LIMITS): Server {
+  const room = new Room(deps.dir, limits);
   const dispose = garbageCollector();
   const server = createServer({ maxHeaderSize: 8 << 10, keepAliveTimeout: KEPT_MS }, (request, response) => {
     request.on("data", (chunk: Buffer) => dispose(chunk.length));

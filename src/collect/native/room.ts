@@ -7,12 +7,12 @@ import { join } from "node:path";
  */
 export class Room {
   readonly #dir: string;
-  readonly #limits: Limits;
+  readonly #limits: RoomLimits;
   #bytes = 0;
   #files = 0;
   #lookedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(dir: string, limits: Limits) {
+  constructor(dir: string, limits: RoomLimits) {
     this.#dir = dir;
     this.#limits = limits;
     this.#look();
@@ -38,13 +38,13 @@ export class Room {
   }
 }
 
-interface Limits {
+export interface RoomLimits {
   readonly files: number;
   readonly bytes: number;
 }
 
 /** The files in a folder and their bytes together, without folders in it. Zero if there is no such folder. */
-export function sizeOf(dir: string): Limits {
+export function sizeOf(dir: string): RoomLimits {
   const total = { files: 0, bytes: 0 };
   try {
     for (const name of readdirSync(dir)) {

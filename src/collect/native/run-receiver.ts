@@ -17,7 +17,20 @@ interface ReceiverPlaces {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Called once, when it listens. */
   readonly onListening?: (receiver: Receiver) => void;
+  /** @default `TIMES` */
+  readonly times?: typeof TIMES;
 }
+
+/** In milliseconds. */
+export const TIMES = {
+  /** It ends when no agent has sent anything for this long. */
+  idle: 10 * 60_000,
+  /** How often it looks whether it is still needed. */
+  look: 10_000,
+  /** The last bodies of a turn come in one go; the drain that starts after this pause finds all of them. */
+  quiet: 2_000,
+  betweenDrains: 10_000,
+};
 
 /**
  * Receives agents' own telemetry until none has come for ten minutes, or no agent exports any more. One at a time: hooks start it
@@ -49,12 +62,6 @@ export async function runReceiver(places: ReceiverPlaces): Promise<"ended" | "of
 
 // --- internal ---
 
-const IDLE_MS = 10 * 60_000;
-/** How often it looks whether it is still needed. */
-const LOOK_MS = 10_000;
-/** The last bodies of a turn come in one go; the drain that they start finds all of them. */
-const QUIET_MS = 2_000;
-const BETWEEN_DRAINS_MS = 10_000;
 const ATTEMPTS = 3;
 const RETRY_MS = 200;
 const ASK_MS = 2_000;
@@ -63,6 +70,7 @@ class Work {
   readonly #places: ReceiverPlaces;
   readonly #receiver: Receiver;
   readonly #server: Server;
+  readonly #times: typeof TIMES;
   #usedMs = performance.now();
   #drainedMs = Number.NEGATIVE_INFINITY;
   #drain: NodeJS.Timeout | undefined;
@@ -70,6 +78,7 @@ class Work {
   constructor(places: ReceiverPlaces, receiver: Receiver) {
     this.#places = places;
     this.#receiver = receiver;
+    this.#times = places.times ?? TIMES;
     this.#server = receiverServer({
       dir: nativeDir(places.stateDir),
       allowed: () => this.#allowed(),
@@ -104,7 +113,8 @@ class Work {
     const dir = nativeDir(stateDir);
     // Bodies that a killed receiver left; their senders got no answer
     for (const name of readdirSync(dir)) if (name.startsWith(UNFINISHED)) rmSync(join(dir, name), { force: true });
-    while (this.#allowed() !== undefined && performance.now() - this.#usedMs < IDLE_MS) await sleep(LOOK_MS);
+    const { idle, look } = this.#times;
+    while (this.#allowed() !== undefined && performance.now() - this.#usedMs < idle) await sleep(look);
     this.#server.close();
     this.#server.closeAllConnections();
     clearTimeout(this.#drain);
@@ -123,7 +133,8 @@ class Work {
 
   #drainSoon(): void {
     clearTimeout(this.#drain);
-    const waitMs = Math.max(QUIET_MS, this.#drainedMs + BETWEEN_DRAINS_MS - performance.now());
+    const { quiet, betweenDrains } = this.#times;
+    const waitMs = Math.max(quiet, this.#drainedMs + betweenDrains - performance.now());
     this.#drain = setTimeout(() => {
       this.#drainedMs = performance.now();
       startDrain(this.#places, this.#places.env);

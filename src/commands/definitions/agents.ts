@@ -36,14 +36,22 @@ export function addAgentCommands(
     .option("--dry-run", "show what would change, without changing it", false)
     .option("--full", "with --dry-run: also all lines of long files that are new or removed", false)
     .option("--statusline", "also show cost, context and limits in the agent's status line", false)
+    .option("--native", "also receive the agent's own OpenTelemetry, and join it with its sessions", false)
+    .option("--forward", "with --native: also if the agent exports elsewhere; that goes on unchanged", false)
     .option("--managed", "as root or administrator: for all users, in the agents' settings for administrators", false)
     .option("--print", "with --managed: print the files, e.g. for an MDM tool, and change nothing", false)
-    .action(async (names: string[], { managed, print, ...options }) => {
+    .action(async (names: string[], { managed, print, native, forward, ...options }) => {
       refuseUnfit(options, managed);
-      const [{ enableAndOffer, enableManaged }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
+      refuseUnfitNative({ native, forward, ...options }, managed);
+      const [{ enableAndOffer, enableManaged, enableNative }, lookup] = await Promise.all([
+        import("../set-up.ts"),
+        agentLookup(),
+      ]);
       if (managed) return done(enableManaged(names, { ...options, print, hookSource }, context, lookup));
       if (print) throw new UserError("E_USAGE", "--print shows the files of --managed; for your settings: --dry-run");
-      await done(enableAndOffer(names, { ...options, hookSource }, interruption, context, lookup));
+      const enabled = await enableAndOffer(names, { ...options, hookSource }, interruption, context, lookup);
+      if (!native || enabled !== 0) return done(Promise.resolve(enabled));
+      await done(enableNative(names, { ...options, forward }, context, lookup));
     });
 
   program
@@ -56,10 +64,16 @@ export function addAgentCommands(
     .option("--dry-run", "show what would change, without changing it", false)
     .option("--full", "with --dry-run: also all lines of long files that are new or removed", false)
     .option("--everywhere", "also remove registrations of containers and machines that share these settings", false)
+    .option("--native", "only the agent's own OpenTelemetry, which enable --native switched on; hooks stay", false)
     .option("--managed", "as root or administrator: what enable --managed registered for all users", false)
-    .action(async (names: string[], { managed, ...options }) => {
+    .action(async (names: string[], { managed, native, ...options }) => {
       refuseUnfit(options, managed);
-      const [{ disable, disableManaged }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
+      refuseUnfitNative({ native, forward: false, ...options }, managed);
+      const [{ disable, disableManaged, disableNative }, lookup] = await Promise.all([
+        import("../set-up.ts"),
+        agentLookup(),
+      ]);
+      if (native) return done(disableNative(names, options, context, lookup));
       if (managed) return done(disableManaged(names, options, context, lookup));
       await done(disable(names, options, context, lookup));
     });
@@ -106,6 +120,17 @@ function refuseUnfit(
   if (managed && given) throw new UserError("E_USAGE", `${given} cannot be used with --managed`);
   if (options.full && (managed || !options.dryRun))
     throw new UserError("E_USAGE", "--full is for --dry-run of your settings");
+}
+
+/** @throws UserError */
+function refuseUnfitNative(
+  { native, forward, scope }: { readonly native: boolean; readonly forward: boolean; readonly scope?: string },
+  managed: boolean,
+) {
+  if (forward && !native) throw new UserError("E_USAGE", "--forward is for --native");
+  if (native && managed) throw new UserError("E_USAGE", "--native cannot be used with --managed");
+  if (native && scope === "project")
+    throw new UserError("E_USAGE", "--native is for your own settings, because a token is in them: leave out --scope");
 }
 
 async function agentLookup() {

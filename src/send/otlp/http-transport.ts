@@ -30,7 +30,7 @@ import {
  */
 export function createHttpTransport(
   settings: OtlpSignalSettings,
-  { version, abort: signal, authorities }: TransportOptions,
+  { version, abort: signal, authorities, isCompressed = false }: TransportOptions,
 ): Transport {
   let ready: ReturnType<typeof prepare> | undefined;
   let closed = false;
@@ -40,7 +40,7 @@ export function createHttpTransport(
       ready ??= prepare(settings, authorities);
       try {
         const connection = await ready;
-        const body = settings.compression === "gzip" ? await compress(data) : data;
+        const body = settings.compression === "gzip" && !isCompressed ? await compress(data) : data;
         if (signal?.aborted) return stopped(settings);
         const beganMs = performance.now();
         const request = { connection, settings, headers: headersOf(settings, version, body), body, signal };

@@ -67,6 +67,8 @@ export interface TransportOptions {
   readonly abort?: AbortSignal | undefined;
   /** Certificates to trust if the settings name none. @default those that Node trusts */
   readonly authorities?: string[];
+  /** Over HTTP, bodies are given in the form that `compression` names. @default false: they are compressed before they are sent */
+  readonly isCompressed?: boolean;
   /** For destinations with `headersCommand` or `headersFile`. */
   readonly readHeaders?: HeaderReader | undefined;
 }

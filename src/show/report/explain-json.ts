@@ -9,6 +9,8 @@ import type { Share } from "./explain-money.ts";
 import type { TimeSpent } from "./explain-time.ts";
 import { familyJson } from "./family-json.ts";
 import { findingsOf, unknownsOf } from "./findings.ts";
+import { nativeSumsJson } from "./native/json.ts";
+import { nativeSums } from "./native/sums.ts";
 import { headJson, sumsJson } from "./session-json.ts";
 
 /** The whole explanation as a JSON document. Unknown is `null`, never 0. */
@@ -24,6 +26,7 @@ export function explainJson(explanation: Explanation) {
     commits: results.commits.map(commitJson),
     changes: results.changes.map(changeJson),
     time: time === undefined ? null : timeJson(time, view),
+    native: nativeSumsJson(nativeSums(view)),
     price_table: costSource().prices,
     totals: sumsJson(money.total, view.facts),
     plans: view.covered.map(coveredJson),
@@ -72,6 +75,8 @@ export const timeJson = (time: TimeSpent, { toolCalls }: Explanation["view"]) =>
   model_ms: time.isModelTimed ? time.parts.model : null,
   tool_ms: time.parts.tool,
   held_ms: time.measuredTools === 0 && toolCalls.length > 0 ? null : time.parts.held,
+  /** Part of the time before tools ran; `null`: not reported. */
+  permission_ms: time.permissionMs ?? null,
   between_calls_ms: time.parts.agent,
   user_ms: time.parts.user,
   closed_ms: time.parts.away,

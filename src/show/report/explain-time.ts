@@ -1,7 +1,9 @@
 import type { ModelCall } from "#core/model/model-call.ts";
+import type { JoinedNative } from "#core/model/native.ts";
 import type { ToolCall } from "#core/model/session.ts";
 import { type Interval, merged } from "#kit/numbers.ts";
 import { criticalPath, type Work } from "./critical-path.ts";
+import { nativeOfCall } from "./native/sums.ts";
 import type { SessionView } from "./session-view.ts";
 
 export interface TimeSpent {
@@ -16,6 +18,8 @@ export interface TimeSpent {
   readonly isModelTimed: boolean;
   /** Tool calls with a reported run time; for the others `tool` includes the time before they ran. */
   readonly measuredTools: number;
+  /** Part of `held`: waiting for permission; absent if no call reports it. */
+  readonly permissionMs?: number;
 }
 
 interface ToolTime {
@@ -45,7 +49,7 @@ export function timeSpent(view: SessionView): TimeSpent | undefined {
   const calls = view.calls.filter(({ call }) => call.covers === undefined);
   const parts = { model: 0, tool: 0, held: 0, agent: 0, user: 0, away: 0 };
   const tools = new Map<string, { toolMs: number; heldMs: number; besideSubagentsMs: number }>();
-  let subagentMs = 0;
+  let [subagentMs, permissionMs] = [0, 0];
   for (const { fromMs, toMs, value } of criticalPath(startMs, endMs, worksOf(view))) {
     const ms = toMs - fromMs;
     if (value?.agentId !== undefined) subagentMs += ms;
@@ -56,7 +60,9 @@ export function timeSpent(view: SessionView): TimeSpent | undefined {
       parts.user += openMs - inTurnsMs;
       parts.away += ms - openMs;
     } else if (value.kind === "tool") {
-      const heldMs = heldOf(value.tool, fromMs, toMs);
+      const native = nativeOfCall(view, "tool_call", value.tool.callId);
+      const heldMs = heldOf(value.tool, native, fromMs, toMs);
+      permissionMs += Math.min(heldMs, native?.permissionMs ?? 0);
       const sums = tools.get(value.tool.name) ?? { toolMs: 0, heldMs: 0, besideSubagentsMs: 0 };
       parts.tool += ms - heldMs;
       parts.held += heldMs;
@@ -66,7 +72,10 @@ export function timeSpent(view: SessionView): TimeSpent | undefined {
       tools.set(value.tool.name, sums);
     } else parts[value.kind === "model" ? "model" : "agent"] += ms;
   }
-  const measured = view.toolCalls.filter(({ tool }) => tool.executionMs !== undefined);
+  const measured = view.toolCalls.filter(
+    ({ tool }) => executionOf(tool, nativeOfCall(view, "tool_call", tool.callId)) !== undefined,
+  );
+  const reportsWaits = [...view.native.values()].some((one) => one.permissionMs !== undefined);
   return {
     startMs,
     endMs,
@@ -77,6 +86,7 @@ export function timeSpent(view: SessionView): TimeSpent | undefined {
     subagentMs,
     isModelTimed: calls.length > 0 || view.facts.usageUnknown !== true,
     measuredTools: measured.length,
+    ...(reportsWaits && { permissionMs }),
   };
 }
 
@@ -117,8 +127,18 @@ function worksOf({ calls, toolCalls, subagentList }: SessionView): readonly Work
   ];
 }
 
+/** How long a call ran, from the agent's files or its telemetry; `undefined`: neither says it. */
+function executionOf({ startMs, endMs, executionMs }: ToolCall, native: JoinedNative | undefined): number | undefined {
+  const waited = native?.permissionMs;
+  return (
+    executionMs ?? native?.executionMs ?? (waited === undefined ? undefined : Math.max(0, endMs - startMs - waited))
+  );
+}
+
 /** The run time is at the end of a call; the time before it is the wait. */
-function heldOf({ startMs, endMs, executionMs }: ToolCall, fromMs: number, toMs: number): number {
+function heldOf(tool: ToolCall, native: JoinedNative | undefined, fromMs: number, toMs: number): number {
+  const { startMs, endMs } = tool;
+  const executionMs = executionOf(tool, native);
   if (executionMs === undefined) return 0;
   const runsFromMs = Math.max(startMs, endMs - executionMs);
   return Math.max(0, Math.min(toMs, runsFromMs) - fromMs);

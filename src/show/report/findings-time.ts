@@ -3,6 +3,8 @@ import { printable } from "#kit/text/terminal.ts";
 import type { Explanation } from "./explain.ts";
 import type { TimeSpent } from "./explain-time.ts";
 import { type Finding, inTurn, MIN_SHARE } from "./finding.ts";
+import { isWait, retriesText, serverText } from "./native/notes.ts";
+import { nativeSums, waitsText } from "./native/sums.ts";
 import { toolTitle } from "./titles.ts";
 
 /** Where the time went: the largest part, subagents, the slowest call, idle time. */
@@ -17,7 +19,7 @@ export function timeFindings(explanation: Explanation): readonly Finding[] {
   const { model, tool, held, agent } = time.parts;
   const work: Work = { ...explanation, time, workMs: model + tool + held + agent };
   const atWork = work.workMs > 0 ? [largestPart(work), waiting(work), subagents(work), slowestCall(work)] : [];
-  return [...atWork, idleTime(time)].filter((finding) => finding !== undefined);
+  return [...atWork, ...nativeFindings(work), idleTime(time)].filter((finding) => finding !== undefined);
 }
 
 // --- internal ---
@@ -50,7 +52,7 @@ function largestPart({ time, money, workMs }: Work): Finding | undefined {
       return most === undefined ? undefined : { weight, text: `Tools took ${took}; ${most}.` };
     }
     case "held":
-      return { weight, text: `Tools waited ${took}, before they ran: permission or hooks.` };
+      return { weight, text: `Tools waited ${took}, before they ran: ${whyHeld(time)}.` };
     case "agent":
       return {
         weight,
@@ -74,7 +76,28 @@ function longestTool({ tools, parts: { tool } }: TimeSpent): string | undefined 
 function waiting({ time, workMs }: Work): Finding | undefined {
   const { held } = time.parts;
   if (nameOfLargest(time) === "held" || held / workMs < MIN_SHARE) return undefined;
-  return { weight: held / workMs, text: `Tools waited ${duration(held)} before they ran (permission or hooks).` };
+  return { weight: held / workMs, text: `Tools waited ${duration(held)} before they ran (${whyHeld(time)}).` };
+}
+
+const whyHeld = ({ permissionMs = 0 }: TimeSpent): string =>
+  !isWait({ permissionMs }) ? "permission or hooks" : `${duration(permissionMs)} of it for your permission`;
+
+/** What only the agent's own telemetry says, without what the figures of time already show. */
+function nativeFindings({ view, workMs }: Work): readonly Finding[] {
+  const { waits, retries = 0, refusals = 0, failedServers = [] } = nativeSums(view) ?? {};
+  const calls = view.calls.length;
+  const of = (part: number): number => Math.min(0.8, 0.2 + part / Math.max(1, calls));
+  return [
+    ...(waits === undefined || waits.calls === 0
+      ? []
+      : [{ weight: Math.min(0.8, 0.15 + waits.ms / Math.max(1, workMs)), text: `It ${waitsText(waits)}.` }]),
+    ...(retries === 0 ? [] : [{ weight: of(retries), text: `Model calls needed ${retriesText(retries)}.` }]),
+    ...(refusals === 0 ? [] : [{ weight: of(refusals), text: `The model refused ${plural(refusals, "call")}.` }]),
+    ...failedServers.map((server) => ({
+      weight: 0.4,
+      text: `A connection to ${printable(serverText(server))} failed.`,
+    })),
+  ];
 }
 
 function subagents({ time: { subagentMs }, view, workMs }: Work): Finding | undefined {

@@ -6,11 +6,13 @@ import { grouped } from "#kit/objects.ts";
 import { isoTime, usd } from "#kit/text/figures.ts";
 import type { Database } from "#store/database.ts";
 import type { StoredModelCall } from "#store/queries.ts";
+import { type NativePart, partName } from "#store/sessions/native.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { settledSpans } from "#store/spans.ts";
 import { knownAmounts, tokensByName } from "./call-totals.ts";
 import { chargesJson } from "./charges.ts";
 import { coveredJson } from "./covered.ts";
+import { nativeJson } from "./native/json.ts";
 import { activeMs, isOpen, type SessionSummary, toolCallCount } from "./session-summary.ts";
 import { hiddenCalls, type SessionView } from "./session-view.ts";
 import type { SpanLines } from "./story.ts";
@@ -99,6 +101,9 @@ const UNNAMED = "(unknown)";
 const contentIn = (lines: SpanLines | undefined, { facts }: SessionView, subject: SpanSubject, key: string) =>
   lines && { content: lines.get(spanIdOf(facts, subject, key))?.text ?? null };
 
+const nativeIn = ({ native }: SessionView, kind: NativePart["kind"], key: string) =>
+  nativeJson(native.get(partName({ kind, key })));
+
 const documentOf = (view: SessionView, lines?: SpanLines) => ({
   ...headJson(view),
   segments: view.segments.map((segment) => ({
@@ -107,6 +112,7 @@ const documentOf = (view: SessionView, lines?: SpanLines) => ({
     end: isoTime(segment.endMs),
     start_origin: segment.startOrigin ?? null,
     ...endJson(segment),
+    native: nativeIn(view, "session", String(segment.ordinal)),
     totals: sumsJson(sumOfCalls(view.calls.filter((call) => call.segment === segment.ordinal)), view.facts),
   })),
   prompts: view.prompts,
@@ -119,11 +125,13 @@ const documentOf = (view: SessionView, lines?: SpanLines) => ({
     start: isoTime(turn.startMs),
     end: isoTime(turn.endMs),
     prompt_length: turn.promptLength ?? null,
+    native: nativeIn(view, "turn", turn.key),
     ...contentIn(lines, view, "turn", turn.key),
   })),
-  model_calls: view.calls.map(callJson),
+  model_calls: view.calls.map((one) => ({ ...callJson(one), native: nativeIn(view, "model_call", one.call.key) })),
   tool_calls: view.toolCalls.map((one) => ({
     ...toolJson(one),
+    native: nativeIn(view, "tool_call", one.tool.callId),
     ...contentIn(lines, view, "tool_call", one.tool.callId),
   })),
   subagents: view.subagentList.map((subagent) => ({

@@ -13,11 +13,13 @@ import {
   settledTurns,
 } from "#store/queries.ts";
 import { relativesOf } from "#store/sessions/launch.ts";
+import { nativeOf } from "#store/sessions/native.ts";
 import { knownFactsOf } from "#store/sessions/read-session.ts";
 import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import type { StoredSession } from "#store/sessions.ts";
 import { type OpenCall, openCalls } from "./call-totals.ts";
 import { type Covered, coveredBy } from "./covered.ts";
+import type { NativeParts } from "./native/notes.ts";
 import {
   type OpenSpan,
   openSpansOf,
@@ -39,6 +41,7 @@ export interface SessionOutline extends SessionSummary {
   readonly calls: readonly CallFigures[];
   /** Sums that the agent reports; not part of `sums`. */
   readonly reported?: ReportedUsage;
+  readonly native: NativeParts;
 }
 
 /** A session with everything in it. `open`: not settled yet, more may be added. */
@@ -66,6 +69,7 @@ export function outlineOf(db: Database, stored: StoredSession, agents: Agents, s
     ...summarise(db, stored, agents),
     openSpans: openSpansOf(db, stored, session, facts, settings),
     calls: [...settledFigures(db, stored.id), ...openCalls(session, facts)],
+    native: nativeOf(db, stored, session),
     ...(reported !== undefined && { reported }),
   };
 }
@@ -103,6 +107,7 @@ export function viewOf(
     toolCalls,
     subagentList,
     openCompactions: session.compactions,
+    native: nativeOf(db, stored, session),
     openSpans: needsSpans || !isPacked ? openSpansOf(db, stored, session, facts, settings) : [],
     isPacked,
     covered: coveredBy(db, of, { session: stored.id }),

@@ -9,6 +9,7 @@ import type { SpanSettings } from "#core/telemetry/spans.ts";
 import { contentAtLevel } from "#store/capture/protect.ts";
 import type { Database } from "#store/database.ts";
 import type { StoredSession } from "#store/sessions.ts";
+import { nativeBySpan } from "../report/native/notes.ts";
 import { spansOf } from "../report/session-spans.ts";
 import { viewOf } from "../report/session-view.ts";
 import { type SessionDocument, spanDocument, toDocument } from "./data/document.ts";
@@ -73,12 +74,16 @@ function exportedData(db: Database, stored: StoredSession, deps: ExportDeps): Ex
   const content = contentAtLevel(level, protection.redact);
   const safe = (record: SpanRecord): SpanRecord =>
     redactSpan(recordAtLevel(record, level, ownNamesOf), protection.redactName, content);
-  const view = viewOf(db, stored, { agents }, settings);
+  const whole = viewOf(db, stored, { agents }, settings);
+  // Servers and who decided have names
+  const native = keepsNames(level) ? [...whole.native] : [];
+  const view = { ...whole, native: new Map(redactNames(native, protection.redactName)) };
+  const ofSpans = nativeBySpan(view.native, view.facts);
   const spans = Array.from(spansOf(db, view), (span) => ({ ...span, record: safe(span.record) }));
   const documents = spans.map(({ record, open }) => {
     // The same for all spans of a session, so it is in the file once
     const { resource: _, ...rest } = { ...record };
-    return spanDocument({ ...rest, resource: {} }, open);
+    return spanDocument({ ...rest, resource: {} }, open, undefined, ofSpans.get(record.spanId));
   });
   return {
     kind: "export",

@@ -15,6 +15,8 @@ import { nativeOfSpan, nativeRecordsOf } from "../native.ts";
 import { segmentsOf } from "../segments.ts";
 import type { StoredSession } from "../sessions.ts";
 
+export { type NativePart, partName } from "#core/session/native.ts";
+
 /**
  * What the agent's own telemetry adds to the parts of a session, by `partName`: of calls `model_call <key>` and `tool_call <call id>`,
  * of turns `turn <key>`, of segments `session <ordinal>`. Empty for most sessions.

@@ -4,9 +4,11 @@ import { bar, type Column, roomBeside, table } from "#kit/text/table.ts";
 import { printable, type Terminal } from "#kit/text/terminal.ts";
 import { missSums } from "../cache-misses.ts";
 import type { Explanation } from "../explain.ts";
-import type { TimePart } from "../explain-time.ts";
+import type { TimePart, TimeSpent } from "../explain-time.ts";
 import { describeCause } from "../finding.ts";
 import { EVIDENCE, extraCostText, missTitle } from "../findings-cache.ts";
+import { isWait } from "../native/notes.ts";
+import { type NativeSums, nativeSums } from "../native/sums.ts";
 import { toolTitle } from "../titles.ts";
 
 /** The parts of the session's time, in a fixed order; their sum is the whole. */
@@ -22,9 +24,9 @@ export function* timeTable({ time, money, habits, view }: Explanation, terminal:
   const turns = view.turnList.filter(({ origin }) => origin === "human" || origin === "machine").length;
   const slowest = habits.slowest.find(({ kind }) => kind === "model");
   const details: Readonly<Record<TimePart, string>> = {
-    model: `${plural(money.total.modelCalls, "call")}${slowest === undefined ? "" : slowestText(slowest.ms, time.parts.model)}`,
+    model: `${plural(money.total.modelCalls, "call")}${slowest === undefined ? "" : slowestText(slowest.ms, time.parts.model)}${firstTokenText(nativeSums(view))}`,
     tool: named("toolMs"),
-    held: named("heldMs"),
+    held: [named("heldMs"), ...permissionText(time)].join("; "),
     agent: time.isModelTimed ? "in a turn, no model or tool running" : "in a turn, including the model",
     user: turns === 0 ? "there was no turn" : `outside of ${plural(turns, "turn")}`,
     away: `between ${view.segments.length} stretches`,
@@ -112,6 +114,11 @@ export function* cacheTable({ cacheMisses }: Explanation, terminal: Terminal): G
 /** A call can run beside tools or outside turns and then take longer than the time spent waiting for the model. */
 const slowestText = (ms: number, waitedMs: number): string =>
   ms <= waitedMs ? `, slowest ${duration(ms)}` : `; the slowest took ${duration(ms)}, not all of it waited for`;
+
+const permissionText = ({ permissionMs = 0 }: TimeSpent): readonly string[] =>
+  !isWait({ permissionMs }) ? [] : [`${duration(permissionMs)} for your permission`];
+const firstTokenText = (sums: NativeSums | undefined): string =>
+  sums?.firstTokenMs === undefined ? "" : `, first token after ${duration(sums.firstTokenMs)}`;
 
 interface Row {
   /** The group's title; on its first row only. */

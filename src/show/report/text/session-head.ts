@@ -16,6 +16,7 @@ import {
 import { type Piece, printable } from "#kit/text/terminal.ts";
 import { hasUsage } from "../call-totals.ts";
 import { chargesOf, searchesText } from "../charges.ts";
+import { nativeSums, nativeSumsTexts } from "../native/sums.ts";
 import { LIST_PRICE } from "../prices.ts";
 import { endOfSegment, type Idle } from "../session-end.ts";
 import { activeMs } from "../session-summary.ts";
@@ -109,6 +110,17 @@ export function agentReported({ reported, sums }: SessionView): readonly Part[] 
     plain(`out ${count(output)}`),
     ...(costText === undefined ? [] : [plain(costText)]),
     ...(searches === undefined ? [] : [plain(searchesText(searches))]),
+  ];
+}
+
+/** What only the agent's own telemetry says; nothing if it says nothing. */
+export function native(view: SessionView): readonly Part[] {
+  const sums = nativeSums(view);
+  const [first, ...more] = sums === undefined ? [] : nativeSumsTexts(sums);
+  if (first === undefined) return [];
+  return [
+    [{ text: "the agent's telemetry:", style: "dim" }, { text: ` ${printable(first)}` }],
+    ...more.map((text) => plain(printable(text))),
   ];
 }
 

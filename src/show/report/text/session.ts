@@ -6,6 +6,7 @@ import { settledSpans } from "#store/spans.ts";
 import { coveredNotes } from "../covered.ts";
 import { familyOf } from "../family.ts";
 import { missingNotesOf } from "../missing.ts";
+import { nativeBySpan } from "../native/notes.ts";
 import type { Idle } from "../session-end.ts";
 import type { SessionView } from "../session-view.ts";
 import { NO_LINES, type SpanLines } from "../story.ts";
@@ -13,7 +14,7 @@ import type { ShownRows } from "../waterfall/fold.ts";
 import { rowCalls } from "../waterfall/row-sums.ts";
 import { waterfall } from "../waterfall/waterfall.ts";
 import { childParts, namesBySpan, parentParts } from "./family.ts";
-import { agentReported, charges, hidden, identity, life, segmentTitle, totals } from "./session-head.ts";
+import { agentReported, charges, hidden, identity, life, native, segmentTitle, totals } from "./session-head.ts";
 
 /** What a session is shown with. */
 interface SessionTexts {
@@ -50,8 +51,10 @@ export function* sessionLines(
   if (view.segments.length > 0) for (const note of missingNotesOf(view)) yield* wrapped({ text: "" }, note, terminal);
   yield* flow(hidden(view), terminal);
   yield* flow(agentReported(view), terminal);
+  yield* flow(native(view), terminal);
   if (transcript !== "") yield* wrapped({ text: "" }, transcript, terminal);
   const calls = rowCalls(view.calls, view.facts);
+  const ofSpans = nativeBySpan(view.native, view.facts);
   let turnsBefore = 0;
   for (const segment of view.segments) {
     const turnsOfSegment = view.turnList.filter(
@@ -72,6 +75,7 @@ export function* sessionLines(
       turnsBefore: turnsBefore - turnsOfSegment,
       lines,
       started: namesBySpan(family, view),
+      native: ofSpans,
       rowsShown,
     });
   }

@@ -24,17 +24,24 @@ export interface Row {
   readonly cost: string;
 }
 
+interface RowTexts {
+  readonly inside?: number;
+  readonly notes?: readonly string[];
+  readonly started?: string;
+}
+
 /**
  * The texts of a span's line. Figures that are unknown are `?`, those that do not apply are empty.
  *
  * @param inside number of rows that are hidden in it, shown in brackets
+ * @param notes what the agent's own telemetry says of it
  * @param started names of the sessions that it started
  * @param turn number of a prompted turn, from 1; 0 for everything else
  * @param figures of the span and everything inside it
  * @param about what was asked or done, from the agent's own file
  */
 export function toRow(
-  { record, open = false, inside = 0, started }: ShownSpan & { readonly inside?: number; readonly started?: string },
+  { record, open = false, inside = 0, notes = [], started }: ShownSpan & RowTexts,
   guide: string,
   turn: number,
   figures: RowFigures,
@@ -56,7 +63,7 @@ export function toRow(
     guide,
     mark,
     name: printable(spanName(record, turn, about !== undefined)) + (inside > 0 ? ` (${exact(inside)})` : ""),
-    detail: printable([...(started === undefined ? [] : [started]), ...details(record, open)].join(", ")),
+    detail: printable([...(started === undefined ? [] : [started]), ...details(record, open), ...notes].join(", ")),
     about: printable(about ?? ""),
     style,
     isContainer,

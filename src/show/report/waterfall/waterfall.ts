@@ -1,5 +1,7 @@
+import type { JoinedNative } from "#core/model/native.ts";
 import type { SpanRecord } from "#core/model/telemetry.ts";
 import { lineOf, type Piece, sized, type Terminal } from "#kit/text/terminal.ts";
+import { firstTokenNote, nativeNotes, waitsOf } from "../native/notes.ts";
 import { NO_LINES, type SpanLines } from "../story.ts";
 import { type Axis, axisOf, idleCells, placeOf } from "./axis.ts";
 import { type ShownRows, shownRows } from "./fold.ts";
@@ -15,6 +17,8 @@ interface WaterfallTexts {
   readonly lines: SpanLines;
   /** The sessions that calls started, by the id of the call's span. @default none */
   readonly started: ReadonlyMap<string, string>;
+  /** What the agent's own telemetry adds to spans, by their ids. @default nothing */
+  readonly native: ReadonlyMap<string, JoinedNative>;
   /** @default all */
   readonly rowsShown: ShownRows;
 }
@@ -39,14 +43,21 @@ export function* waterfall(
   spans: readonly ShownSpan[],
   calls: Iterable<RowCall>,
   { columns, colour }: Terminal,
-  { turnsBefore = 0, lines = NO_LINES, started = new Map(), rowsShown = "all" }: Partial<WaterfallTexts> = {},
+  {
+    turnsBefore = 0,
+    lines = NO_LINES,
+    started = new Map(),
+    native = NO_NATIVE,
+    rowsShown = "all",
+  }: Partial<WaterfallTexts> = {},
 ): Generator<string> {
   const nodes = inTreeOrder(spans.map((shown) => sumPlace(shown.record, shown.segment, shown)));
   const [figures, guides] = [rowFigures(nodes, calls), guidesOf(nodes)];
+  const waits = native.size === 0 ? [] : waitsOf(nodes, native);
   let turns = turnsBefore;
-  const placed = nodes.map(({ span: { shown, isRoot: isSession }, ...node }) => {
+  const placed = nodes.map(({ span: { shown, isRoot: isSession, isRun }, ...node }) => {
     const turn = spanKindOf(shown.record) === "turn" && isPrompted(shown.record) ? ++turns : 0;
-    return { ...node, span: { shown, isSession, turn } };
+    return { ...node, span: { shown, isSession, isRun, turn } };
   });
   const rowsInside = shownRows(placed, rowsShown);
   // A turn alone is drawn as a root
@@ -58,11 +69,13 @@ export function* waterfall(
     const { shown, turn } = node.span;
     const about = lines.get(shown.record.spanId)?.text;
     const child = started.get(shown.record.spanId);
+    const joined = native.get(shown.record.spanId);
+    const notes = [...nativeNotes(joined, node.span.isRun ? waits[index] : undefined), ...firstTokenNote(joined)];
     return [
       {
         shown,
         row: toRow(
-          { ...shown, inside, ...(child !== undefined && { started: child }) },
+          { ...shown, inside, notes, ...(child !== undefined && { started: child }) },
           (guides[index] ?? "").slice(cut),
           turn,
           own,
@@ -93,6 +106,8 @@ export function* waterfall(
 }
 
 // --- internal ---
+
+const NO_NATIVE: ReadonlyMap<string, JoinedNative> = new Map();
 
 /** Left half, right half, both. */
 type Glyphs = readonly [string, string, string];

@@ -1,22 +1,36 @@
+import type { JoinedNative } from "#core/model/native.ts";
 import type { SpanRecord } from "#core/model/telemetry.ts";
 import * as semconv from "#core/telemetry/semconv.ts";
 import { plural } from "#kit/text/figures.ts";
+import { nativeNotes, waitsOf } from "../../report/native/notes.ts";
 import type { SessionSpan } from "../../report/session-spans.ts";
 import { toolTitle } from "../../report/titles.ts";
 import { type RowCall, type RowFigures, rowFigures, type SumPlace, sumPlace } from "../../report/waterfall/row-sums.ts";
 import { inTreeOrder, isPrompted, numberAt, textAt } from "../../report/waterfall/tree.ts";
 import { FLAG, SPAN_KINDS, type SpanCells, type SpanColumns, type SpanKind } from "../wire/spans.ts";
 
-/** Converts the spans of all segments of a session for the waterfall. @param calls all calls of the session, for the figures */
-export function toColumns(spans: Iterable<SessionSpan>, calls: Iterable<RowCall>): SpanColumns {
+/**
+ * Converts the spans of all segments of a session for the waterfall.
+ *
+ * @param calls all calls of the session, for the figures
+ * @param native what the agent's own telemetry adds, by the ids of spans
+ */
+export function toColumns(
+  spans: Iterable<SessionSpan>,
+  calls: Iterable<RowCall>,
+  native: ReadonlyMap<string, JoinedNative>,
+): SpanColumns {
   // Reduced one by one, so that the records of a long session are never in memory together
   const nodes = inTreeOrder(Array.from(spans, toPlaced));
   const baseMs = nodes.length === 0 ? 0 : nodes.reduce((ms, { span }) => Math.min(ms, span.startMs), Infinity);
   const strings = new StringTable();
+  const waits = native.size === 0 ? [] : waitsOf(nodes, native);
   const labels = labelsOf(nodes.map(({ span }) => span.shown));
   const rows = rowFigures(nodes, calls).map((figures, i): Row => {
     const { span, depth } = nodes[i] as (typeof nodes)[number];
-    const [label, detail] = [strings.indexOf(labels[i] ?? ""), strings.indexOf(span.shown.detail)];
+    const notes = nativeNotes(native.get(span.spanId), span.isRun ? waits[i] : undefined);
+    const details = [span.shown.detail, ...notes].filter((text) => text !== "").join(", ");
+    const [label, detail] = [strings.indexOf(labels[i] ?? ""), strings.indexOf(details)];
     return { span, depth, figures, baseMs, label, detail };
   });
   return {

@@ -1,13 +1,20 @@
+import type { JoinedNative } from "#core/model/native.ts";
 import { SpanRecord } from "#core/model/telemetry.ts";
+import * as semconv from "#core/telemetry/semconv.ts";
 import type { SpanSettings } from "#core/telemetry/spans.ts";
 import { sumKnown } from "#kit/numbers.ts";
 import type { Database } from "#store/database.ts";
-import type { SessionSource } from "#store/sessions/read-session.ts";
+import { nativeRecordsOf } from "#store/native.ts";
+import { nativeOf } from "#store/sessions/native.ts";
+import { knownFactsOf, type SessionSource } from "#store/sessions/read-session.ts";
+import { unsettledSession } from "#store/sessions/unsettled-session.ts";
 import { type StoredSession, sessionById } from "#store/sessions.ts";
 import { coveredBy, coveredNotes } from "../../report/covered.ts";
+import { nativeBySpan, nativePairs } from "../../report/native/notes.ts";
 import { type SessionSpan, spansOf } from "../../report/session-spans.ts";
 import { outlineOf, type SessionOutline } from "../../report/session-view.ts";
 import { rowCalls } from "../../report/waterfall/row-sums.ts";
+import { numberAt } from "../../report/waterfall/tree.ts";
 import { matchesTerm, termsOf } from "../match.ts";
 import type { SearchDocument, SpanDocument } from "../wire/spans.ts";
 import { toColumns } from "./columns.ts";
@@ -47,6 +54,8 @@ export function stampOf(db: Database, { id }: StoredSession): string {
          (SELECT group_concat(length(body) || ':' || key) FROM entries INDEXED BY entries_open
             WHERE session = ?1 AND settled = 0) AS entries,
          (SELECT group_concat(ordinal || ':' || delivered) FROM segments WHERE session = ?1) AS segments,
+         (SELECT count(*) FROM sessions s JOIN native_records n ON n.source = s.source
+            AND n.session_id IN (s.session_id, s.native_id) WHERE s.id = ?1) AS native,
          (SELECT count(*) || ':' || sum(certainty = 'observed') FROM commits) AS commits,
          (SELECT count(*) || ':' || sum(certainty = 'observed') FROM changes) AS changes,
          (SELECT count(*) || ':' || max(c.last_ms) FROM sessions p JOIN launches l ON l.source = p.source
@@ -56,7 +65,9 @@ export function stampOf(db: Database, { id }: StoredSession): string {
     .get(id);
   // Not the whole row, because the driver adds the duration of the query
   return JSON.stringify(
-    ["last", "seq", "events", "entries", "segments", "commits", "changes", "children"].map((name) => row?.[name]),
+    ["last", "seq", "events", "entries", "segments", "native", "commits", "changes", "children"].map(
+      (name) => row?.[name],
+    ),
   );
 }
 
@@ -82,7 +93,7 @@ export function toDocument(
     reported: reportedOf(view),
     /** What flat plans cover of its cost, in sentences. */
     covered: coveredNotes(coveredBy(db, deps, { session: view.stored.id })),
-    spans: toColumns(spans, rowCalls(view.calls, view.facts)),
+    spans: toColumns(spans, rowCalls(view.calls, view.facts), nativeBySpan(view.native, view.facts)),
     /** Address of its trace in the user's backend; `null`: none is configured. */
     traceUrl: first === undefined ? null : traceUrl(traceLink, first.record),
   };
@@ -100,15 +111,26 @@ export function toSpanDocument(
       "SELECT record FROM spans WHERE session = ? AND instr(record, ?) > 0 AND json_extract(record, '$.spanId') = ?",
     )
     .get(stored.id, `"spanId":"${spanId}"`, spanId);
-  if (row !== undefined) return spanDocument(SpanRecord.parse(JSON.parse(String(row["record"]))), false, traceLink);
-  const open = outlineOf(db, stored, { agents }, settings).openSpans.find(({ record }) => record.spanId === spanId);
-  return open === undefined ? undefined : spanDocument(open.record, open.open, traceLink);
+  if (row !== undefined) {
+    const record = SpanRecord.parse(JSON.parse(String(row["record"])));
+    return spanDocument(record, false, traceLink, settledNative(db, stored, { agents }).get(spanId));
+  }
+  const { openSpans, native, facts } = outlineOf(db, stored, { agents }, settings);
+  const open = openSpans.find(({ record }) => record.spanId === spanId);
+  if (open === undefined) return undefined;
+  return spanDocument(open.record, open.open, traceLink, nativeBySpan(native, facts).get(spanId));
 }
 
-/** A span as the page shows it. */
-export const spanDocument = (record: SpanRecord, open: boolean, traceLink?: string): SpanDocument => ({
+/** A span as the page shows it. @param native what the agent's own telemetry adds to it */
+export const spanDocument = (
+  record: SpanRecord,
+  open: boolean,
+  traceLink?: string,
+  native: JoinedNative = {},
+): SpanDocument => ({
   kind: "span",
   open,
+  native: nativePairs(native, costOf(record)),
   name: record.name,
   traceId: record.traceId,
   traceUrl: traceUrl(traceLink, record),
@@ -146,6 +168,23 @@ export function searchSpans(
 }
 
 // --- internal ---
+
+/** By the ids of spans; without building the session if there is nothing. */
+function settledNative(
+  db: Database,
+  stored: StoredSession,
+  { agents }: Pick<RowDeps, "agents">,
+): ReadonlyMap<string, JoinedNative> {
+  if (nativeRecordsOf(db, stored).length === 0) return new Map();
+  const native = nativeOf(db, stored, unsettledSession({ db, agents }, stored));
+  return nativeBySpan(native, knownFactsOf(db, { agents }, stored));
+}
+
+/** Rounded as the store has it. */
+function costOf(record: SpanRecord): number | undefined {
+  const usd = numberAt(record, semconv.OPENHOOK_COST_USD);
+  return usd === undefined ? undefined : Math.round(usd * 1e9);
+}
 
 /** The address of a span's trace in the user's backend. */
 const traceUrl = (link: string | undefined, { traceId, spanId }: SpanRecord): string | null =>

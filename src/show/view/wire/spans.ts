@@ -58,6 +58,8 @@ export type SpanColumns = { readonly [Name in keyof SpanCells]: readonly SpanCel
 export interface SpanDocument {
   readonly kind: "span";
   readonly open: boolean;
+  /** What the agent's own telemetry adds to it: names and texts. */
+  readonly native: readonly (readonly [string, string])[];
   readonly name: string;
   readonly traceId: string;
   /** Address of its trace in the user's backend; `null`: none is configured. */

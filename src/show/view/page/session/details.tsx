@@ -74,6 +74,11 @@ export function Details({ session, spans, index, story, onSelect, onClose }: Pro
         <Pair name="After session start">{duration(spans.startOf(index))}</Pair>
         {spans.detailOf(index) === "" ? null : <Pair name="State">{safeText(spans.detailOf(index))}</Pair>}
         <UsageFacts spans={spans} index={index} />
+        {span?.native.map(([name, text]) => (
+          <Pair key={name} name={safeText(name)}>
+            {safeText(text)}
+          </Pair>
+        ))}
         <StartedSessions of={session.family} span={id} />
       </dl>
       <p class="links">
