@@ -189,10 +189,14 @@ module.exports = {
       { path: "^src/", pathNot: "^src/(send/otlp|core/(model|rules|packed))/" },
       { path: "node_modules/@opentelemetry/" },
     ),
-    // Every outgoing connection opens in one place. The page's server and the demo's receiver only listen.
+    // Every outgoing connection opens in one place. The page's server and the receivers only listen, and ours asks who has its port.
     rule(
       "connections-open-in-network",
-      { path: "^src/", pathNot: "^src/(send/network/|show/view/(server|guard)\\.ts$|setup/demo/receiver\\.ts$)" },
+      {
+        path: "^src/",
+        pathNot:
+          "^src/(send/network/|show/view/(server|guard)\\.ts$|setup/demo/receiver\\.ts$|collect/native/(run-)?receiver(-file)?\\.ts$)",
+      },
       { path: "^(node:)?(http|https|http2|net|tls|dgram)$|node_modules/(undici|@grpc)/" },
     ),
     // An agent that keeps its sessions in a database has that, too, in its folder

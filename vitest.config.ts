@@ -39,7 +39,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "shared", isolate: false, include: ["test/**/*.test.ts"], exclude: [...ISOLATED_FILES] },
+        test: {
+          name: "shared",
+          isolate: false,
+          include: ["test/**/*.test.ts"],
+          exclude: [...ISOLATED_FILES],
+          setupFiles: ["test/support/unsynced-stores.ts"],
+        },
       },
       { extends: true, test: { name: "isolated", include: [...ISOLATED_FILES] } },
     ],

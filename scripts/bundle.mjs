@@ -183,7 +183,7 @@ function refuseCycles({ outputs }) {
  * Modules of Node that take 2 to 4 ms each to load and that many commands do not need. Only imports of names: a function is looked up
  * whenever it is called.
  */
-const BUILTIN = /=(?:require|\(0,[\w$]+\.__require\))\("((?:node:)?(?:child_process|crypto|fs\/promises))"\)/g;
+const BUILTIN = /=(?:require|\(0,[\w$]+\.__require\))\("((?:node:)?(?:child_process|crypto|fs\/promises|v8))"\)/g;
 const BUILTIN_ON_USE = `
 function builtinOnUse(name){let loaded;return new Proxy({},{get:(_,key)=>(loaded??=require(name))[key]})}
 `;

@@ -268,7 +268,7 @@ function nativeRules(signal, rules, title) {
       title,
       signal,
       `\`${name}\``,
-      words.join(", ") || "link",
+      words.join(", ") || "its span",
       joined.join(", otherwise ") || "its session",
     ];
     return [...(isKept ? [row] : []), ...nativeRules(`event of \`${name}\``, events, title)];

@@ -8,9 +8,9 @@ import {
   disabledText,
   planDisable,
   remainingText,
-  writeDisable,
 } from "#setup/registration/disable.ts";
 import { removeHookProgram } from "#setup/registration/hook-program.ts";
+import { disableOne, nativeOffText } from "#setup/registration/native.ts";
 import {
   type AgentLookup,
   complainTo,
@@ -63,6 +63,8 @@ export async function disable(
     const enabled = plans.filter((plan) => plan.enabled);
     const shown = isNamed ? plans : enabled;
     if (options.dryRun) {
+      if (scope === "user")
+        for (const { agent } of chosen) context.stdout.write(await nativeOffText(agent, context).catch(() => ""));
       showDryRun(shown, options.full === true, context);
       return failed.length === 0 ? 0 : 1;
     }
@@ -71,9 +73,9 @@ export async function disable(
       context.stdout.write("Nothing was changed.\n");
       return 1;
     }
-    await forEachAgent(shown, handler, async (plan) => {
-      await writeDisable(plan, context);
-      context.stdout.write(disabledText(plan));
+    await forEachAgent(chosen, handler, async (one) => {
+      const plan = shown.find(({ agent }) => agent === one.agent);
+      context.stdout.write(await disableOne(one.agent, plan, scope, context, options.everywhere));
     });
     if (shown.length === 0 && failed.length === 0)
       context.stdout.write(`No agent is enabled in its ${scope} settings.\n`);

@@ -33,10 +33,11 @@ export async function doctor(options: DoctorOptions, context: Context, agents: A
 
 // --- internal ---
 
-const asJson = ({ findings, reports }: Examination, fixes: FixReport | undefined) => ({
+const asJson = ({ findings, native, reports }: Examination, fixes: FixReport | undefined) => ({
   version: VERSION,
   ...(fixes !== undefined && { fixed: fixes.done, not_fixed: fixes.failed }),
   findings: findings.map(plain),
+  native_exporters: native,
   agents: reports.map((report) => ({ ...report, findings: report.findings.map(plain) })),
 });
 

@@ -6,6 +6,7 @@ import { startDrain } from "#collect/intake/hook.ts";
 import type { Context } from "#config/context.ts";
 import { StateError } from "#config/file-owner.ts";
 import { messageOf } from "#kit/errors.ts";
+import { mayHaveOldCopies } from "#setup/registration/copy-folders.ts";
 import { lockHolderText } from "#store/lock-holder.ts";
 import { type DrainOptions, drain as runDrain } from "../pipeline.ts";
 import { drainDeps } from "./drain-deps.ts";
@@ -48,6 +49,7 @@ export async function drain(options: DrainCommandOptions, context: Context): Pro
   }
   await log.flush();
   if (options.quiet) {
+    if (!mayHaveOldCopies(context.programPath, context.places)) return 0;
     const { tidyCopies } = await import("#setup/registration/old-copies.ts");
     await tidyCopies(context);
     return 0;

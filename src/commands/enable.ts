@@ -1,6 +1,7 @@
 import type { Context } from "#config/context.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { printable } from "#kit/text/terminal.ts";
+import { folderOf, isCopy } from "#setup/registration/copy-folders.ts";
 import {
   dryRunText,
   enabledText,
@@ -14,7 +15,6 @@ import {
 } from "#setup/registration/enable.ts";
 import { readHookConf } from "#setup/registration/hook-conf.ts";
 import { installHookProgram } from "#setup/registration/hook-program.ts";
-import { folderOf, isCopy } from "#setup/registration/installed-copy.ts";
 import { otherPlacesText } from "#setup/registration/other-places.ts";
 import { installerFindings, type PresentAgent, presentAgents } from "#setup/registration/present-agents.ts";
 import {

@@ -1,7 +1,7 @@
 import type { Context } from "#config/context.ts";
 import { suggest } from "#kit/suggest.ts";
 import { withOpenUmask } from "#kit/umask.ts";
-import { folderOf } from "#setup/registration/installed-copy.ts";
+import { folderOf } from "#setup/registration/copy-folders.ts";
 import {
   isManaged,
   type ManagedFile,

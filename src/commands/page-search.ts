@@ -11,13 +11,14 @@ import { showsContent } from "./titles.ts";
 export function pageSearch(deps: Omit<ContentDeps, "moved">, context: Context): Pick<ViewDeps, "foundIn"> {
   if (!showsContent(deps.loaded.config)) return {};
   return {
-    async foundIn(sessions, text) {
+    async foundIn(sessions, text, isFirst) {
       const endMs = monotonicMs() + MAX_MS;
       const sources = new Set(sessions.map(({ source }) => source));
       const moved = withOpenStore(context, (db) => movedRootsOf(db, sources)) ?? new Map();
       const lines = new Map<number, string>();
       for (const [searched, session] of sessions.entries()) {
-        if (searched > 0 && monotonicMs() > endMs) return { lines, searched };
+        const isEnough = monotonicMs() > endMs || (isFirst && lines.size > 0);
+        if (searched > 0 && isEnough) return { lines, searched };
         // A session has the time of its own that all its content has
         const source = await sourceOf(session, { ...deps, moved }, context);
         const line = source && (await foundIn(source.reader, session, text, source.query));

@@ -14,6 +14,7 @@ export * from "./outcomes.ts";
 export * from "./pr-comment.ts";
 export * from "./preview.ts";
 export * from "./prune.ts";
+export * from "./receive.ts";
 export * from "./reconcile.ts";
 export * from "./replay.ts";
 export * from "./run.ts";

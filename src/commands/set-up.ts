@@ -7,6 +7,7 @@ export * from "./convert.ts";
 export * from "./disable.ts";
 export * from "./enable.ts";
 export * from "./managed.ts";
+export * from "./native.ts";
 export * from "./stack.ts";
 export * from "./start.ts";
 export * from "./uninstall.ts";

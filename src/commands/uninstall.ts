@@ -2,9 +2,9 @@ import type { Context } from "#config/context.ts";
 import { suggest } from "#kit/suggest.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { printable } from "#kit/text/terminal.ts";
-import { disabledText, writeDisable } from "#setup/registration/disable.ts";
 import { removeHookProgram } from "#setup/registration/hook-program.ts";
 import { isPackage } from "#setup/registration/installed-copy.ts";
+import { disableOne } from "#setup/registration/native.ts";
 import { type AgentLookup, complainTo, forEachAgent, listed, withUserErrors } from "#setup/registration/settings.ts";
 import { refuseSudo } from "#setup/registration/sudo.ts";
 import {
@@ -66,13 +66,15 @@ async function remove(
   complain: (error: unknown) => void,
 ): Promise<number> {
   const failed = [...plan.failed];
-  const onFailure = (error: unknown, { plan: { agent } }: UninstallPlan["registrations"][number]): void => {
+  const hooks = plan.registrations.map(({ plan: one, project }) => ({ agent: one.agent, one, project }));
+  const all = [...hooks, ...plan.native.map((agent) => ({ agent, one: undefined, project: undefined }))];
+  const onFailure = (error: unknown, { agent }: (typeof all)[number]): void => {
     failed.push(agent.source);
     complain(error);
   };
-  await forEachAgent(plan.registrations, onFailure, async ({ plan: one }) => {
-    await writeDisable(one, context);
-    show([disabledText(one).trim()], context);
+  await forEachAgent(all, onFailure, async ({ agent, one, project }) => {
+    const text = await disableOne(agent, one, project === undefined ? "user" : "project", context);
+    if (text !== "") show(text.trimEnd().split("\n"), context);
   });
   if (plan.wrappers.length > 0) await unwrap([], { dryRun: false }, context);
   if (failed.length > 0) {

@@ -45,7 +45,8 @@ export interface OtelLayer extends Layer {
  *
  * @see OpenTelemetry specification, configuration/sdk-environment-variables and protocol/exporter
  */
-export function readOtelVariables(env: Env): OtelLayer {
+export function readOtelVariables(all: Env): OtelLayer {
+  const env = withoutReceiver(all);
   const layer = newLayer();
   const unsupported = new Map<OtlpSignal, string>();
   const grpc = new Map<OtlpSignal, string>();
@@ -72,6 +73,15 @@ export function readOtelVariables(env: Env): OtelLayer {
 }
 
 // --- internal ---
+
+/**
+ * An agent that exports to our own receiver because of a variable hands it to everything that it starts, a drain too, which must not
+ * send to the receiver. The address is recognised by the token in it, see `enable --native`.
+ */
+const withoutReceiver = (env: Env): Env =>
+  RECEIVER.test(env["OTEL_EXPORTER_OTLP_ENDPOINT"] ?? "") ? { ...env, OTEL_EXPORTER_OTLP_ENDPOINT: undefined } : env;
+
+const RECEIVER = /^http:\/\/127\.0\.0\.1:\d+\/[a-z0-9-]+\/[\w-]{43}$/;
 
 /** Variables with our prefix that are no settings. */
 const NO_SETTING: ReadonlySet<string> = new Set([

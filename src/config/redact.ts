@@ -1,7 +1,7 @@
+import { HIDDEN, redactUrl } from "#kit/redact-url.ts";
 import type { Setting } from "./setting.ts";
 
-/** Shown in place of a secret. */
-export const HIDDEN = "***";
+export { HIDDEN, redactUrl };
 
 /** A setting's value for display: header values and secrets inside an address are hidden. */
 export function shownValue<T>(setting: Setting, value: T): T | string {
@@ -12,16 +12,3 @@ export function shownValue<T>(setting: Setting, value: T): T | string {
 
 /** Whether a setting's value is a URL, which can hold credentials. */
 export const isAddress = ({ path }: Setting): boolean => ["endpoint", "proxy"].includes(path.at(-1) ?? "");
-
-/**
- * An address without user, password and the values of its query (where some backends expect their key). Also for texts that are not
- * addresses, because error messages quote them.
- */
-export function redactUrl(text: string): string {
-  // Up to the last @: a password with a slash looks like a path
-  const open = text.replace(/^([a-z][a-z0-9+.-]*:\/\/|\/\/)?.*@/is, `$1${HIDDEN}@`);
-  const [address = "", ...query] = open.replace(/#.*$/s, "").split("?");
-  if (query.length === 0) return address;
-  const names = query.join("?").split("&");
-  return `${address}?${names.map((pair) => pair.replace(/=.*$/s, `=${HIDDEN}`)).join("&")}`;
-}

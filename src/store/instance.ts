@@ -5,6 +5,7 @@ import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { v4 as uuidv4 } from "uuid";
 import type { MetricShape } from "#core/model/telemetry.ts";
+import { digestOf as quickDigestOf } from "#kit/digest.ts";
 import { systemProgram } from "#kit/system-program.ts";
 import type { Database } from "./database.ts";
 import { type FileSystem, fileSystemOf, volumeOf } from "./file-system.ts";
@@ -27,10 +28,9 @@ export interface StorePlace {
  */
 export function instanceId(db: Database, place: StorePlace): string {
   return db.transaction(() => {
-    const here = fingerprintOf(place);
+    const here = partsOf(place);
     const known = readMeta(db, ID);
-    const found = readMeta(db, FINGERPRINT);
-    if (known !== undefined && !isElsewhere(found, here) && !isClone(db, place)) {
+    if (known !== undefined && !isElsewhere(db, here) && !isClone(db, place)) {
       noteFingerprint(db, here);
       noteVolume(db, place);
       return known;
@@ -66,7 +66,7 @@ export const hasInstanceId = (db: Database): boolean => readMeta(db, ID) !== und
 /** Whether this is the copy of a store with an id. Checked before anything is counted, see `drain/instance.ts`. */
 export function isCopy(db: Database, place: StorePlace): boolean {
   if (!hasInstanceId(db)) return false;
-  return isElsewhere(readMeta(db, FINGERPRINT), fingerprintOf(place)) || isClone(db, place);
+  return isElsewhere(db, partsOf(place)) || isClone(db, place);
 }
 
 /** Marks facts as counted, because the original store counts them. */
@@ -95,16 +95,8 @@ export interface MachineProperties {
  * @param home the home folder's real path
  * @returns what is stored. Changing it makes every store with it look like a copy, which resets its counters.
  */
-export function fingerprint(home: string, around: MachineProperties): string {
-  const { machineId, hostname: name, fileSystem } = around;
-  const { isShared, hasStableInodes, isContainerLayer } = fileSystem;
-  const number = hasStableInodes ? around.folderInode : "";
-  const container = isContainerLayer ? name : "";
-  const isNumbered = number !== "" && around.isMountRoot !== true;
-  return digestOf(
-    isShared ? ["shared", isNumbered ? number : home] : [machineId, container, number, ...(isNumbered ? [] : [home])],
-  );
-}
+export const fingerprint = (home: string, around: MachineProperties): string =>
+  digestOf(fingerprintParts(home, around));
 
 /**
  * The id of this machine.
@@ -143,21 +135,30 @@ export function machineIdOn(
 
 const ID = "instance.id";
 const FINGERPRINT = "instance.fingerprint";
+/** As the fingerprint, but quick: for that, most drains would load Node's cryptography for nothing else. */
+const PLACE = "instance.place";
 /** The volume that the store is on, on file systems with clones. */
 const VOLUME = "instance.volume";
 
 function makeInstance(db: Database, place: StorePlace): string {
   const made = uuidv4();
-  const here = fingerprintOf(place);
+  const here = partsOf(place);
   writeMeta(db, ID, made);
   noteFingerprint(db, here);
   noteVolume(db, place);
   return made;
 }
 
-function noteFingerprint(db: Database, current: string | undefined): void {
-  if (current !== undefined && readMeta(db, FINGERPRINT) !== current) writeMeta(db, FINGERPRINT, current);
+function noteFingerprint(db: Database, here: Parts): void {
+  if (here === undefined || readMeta(db, PLACE) === placeOf(here)) return;
+  writeMeta(db, FINGERPRINT, digestOf(here));
+  writeMeta(db, PLACE, placeOf(here));
 }
+
+/** What the fingerprint is made of; `undefined` if the machine's id could not be determined. */
+type Parts = readonly string[] | undefined;
+
+const placeOf = (parts: readonly string[]): string => String(quickDigestOf("", JSON.stringify(parts)));
 
 const volumeAt = ({ stateDir, volume }: StorePlace): string | undefined =>
   volume === undefined ? volumeOf(stateDir) : volume();
@@ -174,19 +175,32 @@ function noteVolume(db: Database, place: StorePlace): void {
 }
 
 /** Known to be elsewhere; false if the machine's id could not be determined. */
-const isElsewhere = (found: string | undefined, here: string | undefined): boolean =>
-  found !== undefined && here !== undefined && found !== here;
+function isElsewhere(db: Database, here: Parts): boolean {
+  if (here === undefined || readMeta(db, PLACE) === placeOf(here)) return false;
+  const found = readMeta(db, FINGERPRINT);
+  return found !== undefined && found !== digestOf(here);
+}
 
 /** Only its equality matters; it is never sent. */
 const digestOf = (parts: readonly string[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 
-/** `undefined` if the machine's id could not be determined. */
-function fingerprintOf(place: StorePlace): string | undefined {
+function fingerprintParts(home: string, around: MachineProperties): readonly string[] {
+  const { machineId, hostname: name, fileSystem } = around;
+  const { isShared, hasStableInodes, isContainerLayer } = fileSystem;
+  const number = hasStableInodes ? around.folderInode : "";
+  const container = isContainerLayer ? name : "";
+  const isNumbered = number !== "" && around.isMountRoot !== true;
+  return isShared
+    ? ["shared", isNumbered ? number : home]
+    : [machineId, container, number, ...(isNumbered ? [] : [home])];
+}
+
+function partsOf(place: StorePlace): Parts {
   const machineId = place.machineId === undefined ? machineIdOn(process.platform) : place.machineId();
   if (machineId === undefined) return undefined;
   const folder = statSync(place.stateDir, { bigint: true });
-  return fingerprint(realPathOf(place.home), {
+  return fingerprintParts(realPathOf(place.home), {
     fileSystem: fileSystemOf(place.stateDir),
     machineId,
     hostname: hostname(),

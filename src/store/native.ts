@@ -1,5 +1,7 @@
 import type { NativeRecord } from "#core/model/native.ts";
+import { SHAPES } from "#core/telemetry/shapes.ts";
 import type { Database, Row } from "./database.ts";
+import { NATIVE_DROPPED, readMeta } from "./meta.ts";
 import { numbers, texts } from "./rows.ts";
 import type { StoredSession } from "./sessions.ts";
 
@@ -109,6 +111,24 @@ export const forgetNativeNames = (db: Database, session: StoredSession): boolean
        WHERE source = ? AND session_id = ? AND json_extract(body, '$.facts.connection.server') <> 'mcp'`,
     )
     .run(...placeOf(session)).changes > 0;
+
+/** Numbers of records. */
+export interface NativeCounts {
+  /** Of sessions in the store. */
+  readonly joined: number;
+  readonly pending: number;
+  /** Since the store was made: those that belong to nothing, and those that are not needed. */
+  readonly unjoined: number;
+  readonly dropped: number;
+}
+
+export function nativeCounts(db: Database): NativeCounts {
+  const [joined = 0, pending = 0] = [NATIVE.joined, NATIVE.pending].flatMap((state) =>
+    numbers(db, "SELECT count(*) FROM native_records WHERE state = ?", state),
+  );
+  const [unjoined = 0] = numbers(db, "SELECT sum(value) FROM counters WHERE metric = ?", SHAPES.unjoined.name);
+  return { joined, pending, unjoined, dropped: Number(readMeta(db, NATIVE_DROPPED) ?? "0") };
+}
 
 // --- internal ---
 

@@ -30,7 +30,7 @@ const CASES = [
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
-describe.each(firstOf(firstRecordings(CASES), 4))("$source $name", ({ source, name }) => {
+describe.each(firstOf(firstRecordings(CASES), 3))("$source $name", ({ source, name }) => {
   test("full: every prompt, argument, result and answer is on its span once, also with hooks duplicated and shuffled", async () => {
     const of = at("full", source, name);
     for (const call of shuffled([...of.calls, ...of.calls])) of.put(call);

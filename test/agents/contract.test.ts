@@ -25,10 +25,10 @@ const recorded = recordedPayloads();
 const kinds: ReadonlySet<unknown> = new Set(
   new Map(recorded.map(({ source, event, payload }) => [`${source} ${event}`, payload])).values(),
 );
-/** Payloads that every adapter must accept: all, or in `npm test` every sixth of one of each kind. */
+/** Payloads that every adapter must accept: all, or in `npm test` every sixteenth of one of each kind. */
 const walked = IS_WHOLE
   ? recorded
-  : recorded.filter(({ payload }) => kinds.has(payload)).filter((_, index) => index % 6 === 0);
+  : recorded.filter(({ payload }) => kinds.has(payload)).filter((_, index) => index % 16 === 0);
 const NOW_MS = Date.UTC(2026, 9, 5, 12);
 
 const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
@@ -151,7 +151,7 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
     for (const facts of intakesOf(agent)) check(agent, payload, facts);
   });
 
-  test.each([1_000, 5_000, 200_000])(
+  test.each(firstOf([200_000, 5_000, 1_000], 1))(
     "survives a payload nested %i levels deep, unless decoding rejects it",
     (levels) => {
       const fields = `"openhook":"0.1","type":"session.start","source":"acme","hook_event_name":"Stop","session_id":"s"`;

@@ -26,7 +26,7 @@ afterEach(() => {
 
 test("agents with recorded transcripts are found", () => expect(RECORDED.length).toBeGreaterThan(5));
 
-describe.each(firstOf(RECORDED, 5))("%s", (source) => {
+describe.each(firstOf(RECORDED, 3))("%s", (source) => {
   test.each([
     ["are in their usual place", () => false, true],
     ["are links to files elsewhere", moveFiles, false],

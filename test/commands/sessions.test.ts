@@ -23,12 +23,12 @@ describe("recorded sessions", () => {
     of = new Replay("claude-code", "subagent");
     for (const name of ["permission-denied", "multi-turn", "killed", "two-sessions-at-once"]) {
       const other = new Replay("claude-code", name);
-      for (const call of other.calls) other.hook(call);
+      for (const call of other.calls) other.put(call);
       // One store for all tests: transcripts are read from the home that the hooks reported
       await other.drain({ endIdle: true }, { places: { ...other.places, storePath: of.places.storePath } });
       other.remove();
     }
-    for (const call of of.calls) of.hook(call);
+    for (const call of of.calls) of.put(call);
     await of.drain({ endIdle: true });
   });
   afterAll(() => of.remove());

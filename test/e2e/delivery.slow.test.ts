@@ -1,4 +1,4 @@
-// Slow: only `npm run test:all` runs it. Backends that fail, with the built program; e2e/full-way.test.ts delivers once.
+// Slow: only `npm run test:all` runs it. Backends that fail, with the built program; e2e/run.test.ts delivers once.
 //
 // Failing backends: unreachable, overloaded, refusing, hanging; and a drain that is killed while it sends.
 import { readFileSync } from "node:fs";

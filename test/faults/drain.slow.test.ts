@@ -31,9 +31,7 @@ test("a drain passes every named step", () => {
 });
 
 /** New commit steps are tested here as well. */
-const TRIED = PASSED.filter((step) =>
-  /^commit\.|\.send$|\.(set-aside|name-aside|claim|settle)$/.test(step),
-);
+const TRIED = PASSED.filter((step) => /^commit\.|\.send$|\.(set-aside|name-aside|claim|settle)$/.test(step));
 
 test("after a kill at a commit, a send or a move, the next drain continues", async () => {
   // Alternately before and after a step

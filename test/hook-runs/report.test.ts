@@ -11,7 +11,7 @@ import { importInto } from "../import/run.ts";
 import { clockAt } from "../support/clock.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
-import { chosenRecordings } from "../support/whole.ts";
+import { firstRecordings } from "../support/whole.ts";
 
 const OPTIONS = { json: true, csv: false, refresh: false, titles: true, since: "2026-01-01" };
 
@@ -49,7 +49,7 @@ const NOT_WRITTEN: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe("runs by event are the calls that the recorder received", () => {
-  test.each(chosenRecordings(cases))("$source $name", async (of) => {
+  test.each(firstRecordings(cases))("$source $name", async (of) => {
     const home = await recordedHome(of);
     replay = home.replay;
     await importInto(replay, of.source);

@@ -21,7 +21,7 @@ import { recordedCases, recordedHome } from "./home.ts";
 import { importInto as importAny, unpackAll } from "./run.ts";
 
 // agents/content-lines.test.ts imports a recording of every agent
-const cases = firstOf(firstRecordings(await recordedCases()), 9);
+const cases = firstOf(firstRecordings(await recordedCases()), 5);
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 

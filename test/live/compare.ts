@@ -6,6 +6,7 @@ import { PROGRAM } from "../support/program.ts";
 import type { Installed } from "./install.ts";
 import { Machine } from "./machine.ts";
 import { startModelServer } from "./model-server.ts";
+import { ALL_JOINED, enableNative, joinedShares, NATIVE_SCENARIO } from "./native.ts";
 import { play } from "./play.ts";
 import { type Program, toolsOf } from "./programs/program.ts";
 import { RECORDED_RUN, recorderIn } from "./record.ts";
@@ -50,6 +51,7 @@ export async function compare(
 
   await machine.openhook("config", "set", "otlp.endpoint", backend.url);
   await register(machine);
+  const isNative = name === NATIVE_SCENARIO && (await enableNative(machine, program.source));
   const recorder = recorderIn(process.env["OPENHOOK_LIVE_RECORD"], program.source, name);
   if (recorder !== undefined) machine.variables = RECORDED_RUN;
   for (const step of scenario.steps) {
@@ -61,6 +63,8 @@ export async function compare(
   // The next hook's drain would end a session whose agent reports no end, if the last drain stopped waiting for the agent's exit
   if ((await findAgent(program.source))?.endsSilently) await machine.openhook("drain");
   if (scenario.lastTurn === "unfinished") await machine.openhook("drain", "--end-idle");
+
+  if (isNative) expect(await joinedShares(machine, program.source)).toEqual(ALL_JOINED);
 
   expect(server.problems()).toEqual([]);
   expect(readdirSync(machine.places.quarantineDir)).toEqual([]);

@@ -37,6 +37,8 @@ export const EXPECTED: Readonly<Record<string, (raw: Raw) => Expected | undefine
         const costNanoUsd = Math.round(num(a["cost_usd"]) * 1e12) / 1e3;
         return log({ requestId: a["request_id"] }, { firstTokenMs: num(a["ttft_ms"]), tokens, costNanoUsd });
       }
+      case "log api_refusal":
+        return log({ requestId: a["request_id"] }, { refusal: "refusal" });
       case "log tool_decision":
         return log(call, decision as NativeFacts);
       case "log hook_execution_complete": {

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { forwardNative } from "#collect/drain/forward-native.ts";
 import { type BodyFacts, bodyFileName } from "#collect/native/body-file.ts";
-import { forwardNative } from "#collect/native/forward.ts";
 import { readForwardState } from "#collect/native/forward-state.ts";
 import { forwardDir } from "#collect/native/receiver-file.ts";
 import { loadConfig } from "#config/load.ts";
@@ -203,5 +203,5 @@ test("nothing waits: nothing is created, and nothing of OTLP is loaded", async (
   const { places } = world;
   await world.forward();
   expect(existsSync(join(forwardDir(places.stateDir), "state.json"))).toBe(false);
-  expect(readFileSync("src/collect/native/forward.ts", "utf8")).not.toMatch(/from "#send/);
+  expect(readFileSync("src/collect/drain/forward-native.ts", "utf8")).not.toMatch(/from "#send/);
 });

@@ -9,6 +9,7 @@ import { mergeEntries } from "#core/rules/merge.ts";
 import { type RecordedHome, recordedCases, recordedHome } from "../import/home.ts";
 import { locateAll } from "../support/located.ts";
 import { appendLine, LINE, PLANTED, UNKNOWN, USAGE } from "../support/planted-usage.ts";
+import { chosenRecordings } from "../support/whole.ts";
 
 const homes: RecordedHome[] = [];
 afterEach(() => {
@@ -41,7 +42,7 @@ async function read(of: (typeof CASES)[number], files: readonly TranscriptFile[]
   return { calls: calls.sort((a, b) => a.timeMs - b.timeMs), unread };
 }
 
-test.each(CASES)("$source, $name: every usage in the files is in a call", async (of) => {
+test.each(chosenRecordings(CASES))("$source, $name: every usage in the files is in a call", async (of) => {
   const sessions = await sessionsOf(of);
   expect(sessions.every((files) => files.length > 0)).toBe(true);
   for (const files of sessions) {

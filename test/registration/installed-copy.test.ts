@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { placesOf } from "#config/places.ts";
 import { VERSION } from "#kit/version.ts";
-import { installCopy, isCopy, isPackage, programIn, versionOf } from "#setup/registration/installed-copy.ts";
+import { isCopy, mayHaveOldCopies } from "#setup/registration/copy-folders.ts";
+import { installCopy, isPackage, programIn, versionOf } from "#setup/registration/installed-copy.ts";
 import { copiesIn } from "#setup/registration/old-copies.ts";
 import { contextAt } from "../support/context.ts";
 import { ROOT } from "../support/program.ts";
@@ -37,6 +38,16 @@ test("copies dist and SQLite with the native part of this system, and uses the s
   expect([isCopy(copy, places), isCopy(program, places)]).toEqual([true, false]);
   expect(await installCopy(context)).toBe(copy);
   expect(await copiesIn(places.copiesDir)).toMatchObject({ copies: [expect.anything()], unfinished: [] });
+});
+
+test("a drain looks for old copies only beside its own", async () => {
+  const { places, context } = setUp();
+  const copy = await installCopy(context);
+  // The hook's own files are there too
+  writeFileSync(join(places.copiesDir, "hook.sh"), "");
+  expect([copy, program].map((path) => mayHaveOldCopies(path, places))).toEqual([false, false]);
+  mkdirSync(join(places.copiesDir, "0.0.1"));
+  expect([copy, program].map((path) => mayHaveOldCopies(path, places))).toEqual([true, false]);
 });
 
 test("a copy that does not run is not left behind", async () => {

@@ -44,8 +44,8 @@ export const BROWSER_FILES: readonly string[] =
     : [];
 
 /**
- * Files that run in a process of their own, because they replace modules or globals, or start many processes: starting one
- * takes ten times as long from a process that has run hundreds of test files. The others share three processes. In `npm run
+ * Files that run in a process of their own, because they replace modules or globals, need `unsynced-stores.ts` not to, or start many
+ * processes: starting one takes ten times as long from a process that has run hundreds of test files. The others share three processes. In `npm run
  * test:all`, more files start many.
  */
 export const ISOLATED_FILES: readonly string[] = [
@@ -64,7 +64,7 @@ export const ISOLATED_FILES: readonly string[] = [
   "test/config/home.test.ts",
   "test/drain/contained.test.ts",
   "test/registration/sudo.test.ts",
-  "test/store/migration.test.ts",
+  "test/store/{database,migration}.test.ts",
 ];
 
 /** Recordings that `npm test` walks: each shape in which agents differ, at least once. */

@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 const own = new InboxFixture();
 /** By session, the line in which a text is found; only `calm-2` and `calm-3` have one. */
 const LINES: Readonly<Record<string, string>> = { "calm-2": "Why is the cart wrong?", "calm-3": "npm test cart" };
-const foundIn = vi.fn(async (sessions: readonly StoredSession[], text: string) => {
+const foundIn = vi.fn(async (sessions: readonly StoredSession[], text: string, _isFirst: boolean) => {
   const [first] = sessions;
   const line = text === "cart" ? LINES[first?.sessionId ?? ""] : undefined;
   return { lines: new Map(first === undefined || line === undefined ? [] : [[first.id, line]]), searched: 1 };
@@ -63,6 +63,8 @@ describe("sessions", () => {
       ["calm-2", "Why is the cart wrong?"],
     ]);
     expect(progress).toEqual([0.25, 0.5, 0.75, 1]);
+    // Until then the page shows nothing
+    expect(foundIn.mock.calls.slice(-4).map(([, , isFirst]) => isFirst)).toEqual([true, false, false, false]);
   });
 
   test("what the store contains is not searched again, and nothing without a text", async () => {

@@ -10,7 +10,7 @@ import { settingsPath } from "./settings.ts";
 import { type SystemPolicies, type SystemPolicy, systemPolicies } from "./system-policy.ts";
 
 /** What administrators can write policies in. */
-interface PolicySources {
+export interface PolicySources {
   /** The administrator's folder. */
   readonly folder: string;
   readonly system: (target: InstallTarget) => Promise<SystemPolicies>;
@@ -27,12 +27,7 @@ export async function check(
   target: InstallTarget,
   sources: PolicySources = sourcesOf(platform()),
 ): Promise<readonly Finding[]> {
-  const { folder } = sources;
-  const system = await sources.system(target);
-  const administrators = await layersOf([join(folder, "managed-settings.json"), ...(await dropInsOf(folder))]);
-  // The organisation's policy, which Claude Code downloads
-  const remote = await layersOf([join(dirname(settingsPath("user", target)), "remote-settings.json")]);
-  const read = readOf([administrators, layerOf(system.administrator), remote.map(asOwnSource)]);
+  const { system, administrators, read, managed: managedLayers } = await policiesOf(target, sources);
   const unread = unreadable([system.administrator, system.user]);
   const ours = administrators.find(hasOurHooks);
   if (ours !== undefined && !read.includes(ours) && files.some(({ path }) => path === ours.path)) {
@@ -43,8 +38,6 @@ export async function check(
       ...unread,
     ];
   }
-  // The user's policy counts only if no other source has one
-  const managedLayers = read.some(hasPolicy) ? read : [...layerOf(system.user), ...read];
   const userLayers = await layersOf([
     settingsPath("user", target),
     settingsPath("project", target),
@@ -53,6 +46,21 @@ export async function check(
   // Only the administrator can switch off hooks in the administrator's settings
   if (managedLayers.some(hasOurHooks)) return [...switchedOff(managedLayers), ...unread];
   return [...switchedOff([...userLayers, ...managedLayers]), ...managedHooksOnly(managedLayers), ...unread];
+}
+
+/**
+ * The policies, each in ascending precedence: `administrators`: files; `read`: those of them and of the system that Claude Code reads;
+ * `managed`: all that apply.
+ */
+export async function policiesOf(target: InstallTarget, sources: PolicySources = sourcesOf(platform())) {
+  const { folder } = sources;
+  const system = await sources.system(target);
+  const administrators = await layersOf([join(folder, "managed-settings.json"), ...(await dropInsOf(folder))]);
+  // The organisation's policy, which Claude Code downloads
+  const remote = await layersOf([join(dirname(settingsPath("user", target)), "remote-settings.json")]);
+  const read = readOf([administrators, layerOf(system.administrator), remote.map(asOwnSource)]);
+  // The user's policy counts only if no other source has one
+  return { system, administrators, read, managed: read.some(hasPolicy) ? read : [...layerOf(system.user), ...read] };
 }
 
 /** The administrator's folder. */

@@ -35,6 +35,7 @@ export default {
   sessionsBelow: [".claude", ".config/claude"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  nativeExport: () => import("./native-export.ts"),
   configured: () => import("./configured.ts"),
   hookRuns: () => import("./hook-runs.ts"),
   native: () => import("./native.ts"),

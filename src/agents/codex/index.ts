@@ -47,6 +47,7 @@ export default {
   sessionsBelow: [".codex"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  nativeExport: () => import("./native-export.ts"),
   configured: () => import("./configured.ts"),
   native: () => import("./native.ts"),
 } satisfies Agent;

@@ -33,12 +33,14 @@ export default {
           as: {
             approved: "allow",
             approved_for_session: "allow",
-            approved_execpolicy_amendment: "allow",
+            approved_with_amendment: "allow",
             approved_mcp_policy_amendment: "allow",
-            network_policy_amendment: "allow",
+            approved_with_network_policy_allow: "allow",
             denied: "deny",
-            abort: "deny",
+            denied_with_network_policy_deny: "deny",
+            // Nobody answered
             timed_out: "deny",
+            abort: "deny",
           },
         },
         decidedBy: { word: "source" },

@@ -39,6 +39,7 @@ export default {
   sessionsBelow: [".copilot"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  nativeExport: () => import("./native-export.ts"),
   configured: () => import("./configured.ts"),
   hookRuns: () => import("./hook-runs.ts"),
   native: () => import("./native.ts"),

@@ -1,7 +1,7 @@
 // https://docs.github.com/en/copilot/reference/hooks-configuration, read 2026-11-21; what each version does: README.md beside this file
 
 import { platform } from "node:os";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { isAbsolute, join, relative } from "node:path";
 import type { HookCommand } from "#core/model/agent.ts";
 import type { Finding, InstallTarget } from "#core/model/installer.ts";
 import { readSettingsText } from "#kit/open.ts";
@@ -15,6 +15,7 @@ import { oneFile } from "../shared/settings/one-file.ts";
 import { adapter } from "./adapter.ts";
 import { addHooks, type FlatHook, hookEventsIn, removeHooks } from "./hook-file.ts";
 import { OTHER_SPELLINGS } from "./payload.ts";
+import { homeOf, policyFile } from "./places.ts";
 
 export default oneFile({
   scopes: ["user", "project"],
@@ -52,17 +53,6 @@ export default oneFile({
 });
 
 // --- internal ---
-
-function policyFile(system: NodeJS.Platform): string {
-  return system === "win32"
-    ? "C:\\ProgramData\\GitHub\\Copilot\\policy.d\\openhook-otel.json"
-    : "/etc/github-copilot/policy.d/openhook-otel.json";
-}
-
-function homeOf({ home, project, env }: InstallTarget): string {
-  const moved = env["COPILOT_HOME"];
-  return moved === undefined || moved === "" ? join(home, ".copilot") : resolve(project, moved);
-}
 
 const isWindows = ({ env }: InstallTarget): boolean => env["OS"] === "Windows_NT";
 

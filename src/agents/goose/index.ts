@@ -31,5 +31,6 @@ export default {
   sessionsBelow: [".local/share/goose", "AppData/Roaming/Block/goose"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  nativeExport: () => import("./native-export.ts"),
   native: () => import("./native.ts"),
 } satisfies Agent;

@@ -39,6 +39,8 @@ export default {
   detect: detectBy("goose", (target) => [configFolder(target)]),
 } satisfies Installer;
 
+export const configPathOf = (target: InstallTarget): string => join(configFolder(target), "config.yaml");
+
 // --- internal ---
 
 const NAME = "openhook-otel";

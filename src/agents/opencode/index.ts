@@ -9,6 +9,7 @@ export default variantCard(VARIANT, {
   own: OPENCODE_NAMES,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  nativeExport: () => import("./native-export.ts"),
   configured: () => import("./configured.ts"),
   native: () => import("./native.ts"),
 }) satisfies Agent;

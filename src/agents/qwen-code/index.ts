@@ -33,6 +33,7 @@ export default {
   sessionsBelow: [".qwen"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
+  nativeExport: () => import("./native-export.ts"),
   configured: () => import("./configured.ts"),
   native: () => import("./native.ts"),
 } satisfies Agent;

@@ -1,12 +1,13 @@
 // https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks/ and the program 0.24.4, read 2026-11-26
 
 import { platform } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { Finding, InstallTarget, SettingsText } from "#core/model/installer.ts";
 import { effectiveSwitch, isTrusted, type Layer, layersOf, readSettings } from "../shared/gemini/settings.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { settingsHooks } from "../shared/settings/settings-hooks.ts";
 import { adapter } from "./adapter.ts";
+import { folderOf, settingsPath, systemSettingsPath } from "./settings.ts";
 
 /** The hook's name in the agent's own list of hooks. */
 const HOOK_NAME = "openhook-otel";
@@ -34,24 +35,6 @@ export default settingsHooks({
 });
 
 // --- internal ---
-
-/** `~/.qwen`, or the folder that replaces it. */
-function folderOf({ home, project, env }: InstallTarget): string {
-  const moved = env["QWEN_HOME"];
-  return moved === undefined || moved === "" ? join(home, ".qwen") : resolve(project, moved);
-}
-
-function settingsPath(scope: "user" | "project", target: InstallTarget): string {
-  return join(scope === "project" ? join(target.project, ".qwen") : folderOf(target), "settings.json");
-}
-
-/** The settings of the machine, which have the highest precedence. */
-function systemSettingsPath({ env }: Pick<InstallTarget, "env">, platform: NodeJS.Platform): string {
-  const configured = env["QWEN_CODE_SYSTEM_SETTINGS_PATH"];
-  if (configured !== undefined && configured !== "") return configured;
-  if (platform === "darwin") return "/Library/Application Support/QwenCode/settings.json";
-  return platform === "win32" ? "C:\\ProgramData\\qwen-code\\settings.json" : "/etc/qwen-code/settings.json";
-}
 
 /** Reports why registered hooks do not run: a switch in any settings file, or an untrusted folder for the project's hooks. */
 async function check(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {

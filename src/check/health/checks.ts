@@ -44,6 +44,7 @@ export const CHECKS = [
   bridge.bridgeFindings,
   native.nativeFindings,
   endpoint.endpointFindings,
+  native.exporterFindings,
   store.futureFindings,
 ] as const satisfies readonly ((tried: Tried) => Results)[];
 
@@ -63,6 +64,7 @@ export const CHECKS_IN_STATUS = [
   native.nativeFindings,
   collector.lostFindings,
   inbox.queueFindings,
+  native.exporterFindings,
   logLines,
   unreadFormatLines,
   settings.settingsFindings,

@@ -11,6 +11,7 @@ import type { Finding } from "./finding.ts";
 /** Findings on this machine, and one report per agent. */
 export interface Examination {
   readonly findings: readonly Finding[];
+  readonly native: Status["native_exporters"];
   readonly reports: readonly AgentReport[];
 }
 
@@ -23,6 +24,7 @@ export async function examine(context: Context, agents: AgentLookup, hookSource:
   const results = await resultsOf(CHECKS, { ...examined, exposed, checked, hookSource });
   return {
     findings: results.filter((result) => "area" in result),
+    native: examined.facts.native_exporters,
     reports: await agentReports(examined.facts.agents, checked.activity, context, agents),
   };
 }

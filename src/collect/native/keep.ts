@@ -28,8 +28,8 @@ export function keep(raw: RawRecord, table: NativeTable): readonly NativeRecord[
 // --- internal ---
 
 function keptOf(raw: RawRecord, rule: NativeRule, table: NativeTable): NativeRecord | undefined {
-  if (raw.startNs === undefined || isOther(raw, rule)) return undefined;
-  const sessionId = firstOf(table.session, (name) => idIn(raw, name));
+  if (raw.startNs === undefined) return undefined;
+  const sessionId = table.session.map((name) => idIn(raw, name)).find((id) => id !== undefined);
   const span = raw.traceId && raw.spanId ? { traceId: raw.traceId, spanId: raw.spanId } : undefined;
   if (sessionId === undefined || (raw.kind === "span" && span === undefined)) return undefined;
   const ids = idRules(rule).flatMap(([kind, name]) => {
@@ -55,18 +55,7 @@ function ruleFor(name: string | undefined, rules: Readonly<Record<string, Native
   return Object.hasOwn(rules, prefix) ? rules[prefix] : undefined;
 }
 
-const isOther = (raw: RawRecord, { only }: NativeRule): boolean =>
-  only !== undefined && !only.is.includes(String(raw.attribute(only.of)));
-
 const idRules = ({ ids = {} }: NativeRule) => Object.entries(ids) as [NativeIdKind, string][];
-
-function firstOf<T>(names: readonly string[], read: (name: string) => T | undefined): T | undefined {
-  for (const name of names) {
-    const value = read(name);
-    if (value !== undefined) return value;
-  }
-  return undefined;
-}
 
 /** Ids of all agents; none has a space. */
 const ID = /^[\w.:/@#=+~-]{1,200}$/;
@@ -114,7 +103,7 @@ function wordIn(raw: RawRecord, { word, as, or }: WordRule<unknown>): unknown {
   return or === undefined || "is" in or ? or?.is : wordIn(raw, or);
 }
 
-const FACTORS: Readonly<Record<NativeUnit, number>> = { ms: 1, s: 1e3, ns: 1e-6, usd: 1e9, microUsd: 1e3 };
+const FACTORS: Readonly<Record<NativeUnit, number>> = { ms: 1, s: 1e3, usd: 1e9 };
 
 function numberIn(raw: RawRecord, { of, unit = "ms" }: NumberRule): number | undefined {
   const [first, ...others] = of.map((name) => {

@@ -4,16 +4,12 @@ import type { NativeRecord } from "#core/model/native.ts";
 import { assertParsable } from "#kit/json-limits.ts";
 import { IN_FILE, IN_REQUEST, JsonRecords } from "./json-records.ts";
 import { keep } from "./keep.ts";
+import type { NativeBody } from "./pending.ts";
 import { protoRecords } from "./proto-records.ts";
 import { rawRecord } from "./raw-record.ts";
 
 /** What was received from an agent, or what its file exporter wrote. */
-export interface NativeBytes {
-  readonly signal: "traces" | "logs" | "metrics" | "file";
-  readonly encoding: "json" | "proto" | "file";
-  readonly isGzip: boolean;
-  readonly bytes: Buffer;
-}
+export type NativeBytes = Pick<NativeBody, "signal" | "encoding" | "isGzip" | "bytes">;
 
 export interface DecodedNative {
   /** In the order of the body. The same record can come again, also within a body. */

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { UserError } from "#kit/errors.ts";
 import { GROUPS } from "./groups.ts";
+import { refuseUnfit } from "./refuse-unfit.ts";
 import type { CommandSetup } from "./setup.ts";
 
 /** Adds the commands that register the hook and check the installation. */
@@ -36,14 +37,21 @@ export function addAgentCommands(
     .option("--dry-run", "show what would change, without changing it", false)
     .option("--full", "with --dry-run: also all lines of long files that are new or removed", false)
     .option("--statusline", "also show cost, context and limits in the agent's status line", false)
+    .option("--native", "also receive the agent's own OpenTelemetry, and join it with its sessions", false)
+    .option("--forward", "with --native: also if the agent exports elsewhere; that goes on unchanged", false)
     .option("--managed", "as root or administrator: for all users, in the agents' settings for administrators", false)
     .option("--print", "with --managed: print the files, e.g. for an MDM tool, and change nothing", false)
-    .action(async (names: string[], { managed, print, ...options }) => {
-      refuseUnfit(options, managed);
-      const [{ enableAndOffer, enableManaged }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
+    .action(async (names: string[], { managed, print, native, forward, ...options }) => {
+      refuseUnfit({ native, forward, ...options }, managed);
+      const [{ enableAndOffer, enableManaged, enableNative }, lookup] = await Promise.all([
+        import("../set-up.ts"),
+        agentLookup(),
+      ]);
       if (managed) return done(enableManaged(names, { ...options, print, hookSource }, context, lookup));
       if (print) throw new UserError("E_USAGE", "--print shows the files of --managed; for your settings: --dry-run");
-      await done(enableAndOffer(names, { ...options, hookSource }, interruption, context, lookup));
+      const enabled = await enableAndOffer(names, { ...options, hookSource }, interruption, context, lookup);
+      if (!native || enabled !== 0) return done(Promise.resolve(enabled));
+      await done(enableNative(names, { ...options, forward }, context, lookup));
     });
 
   program
@@ -56,10 +64,15 @@ export function addAgentCommands(
     .option("--dry-run", "show what would change, without changing it", false)
     .option("--full", "with --dry-run: also all lines of long files that are new or removed", false)
     .option("--everywhere", "also remove registrations of containers and machines that share these settings", false)
+    .option("--native", "only the agent's own OpenTelemetry, which enable --native switched on; hooks stay", false)
     .option("--managed", "as root or administrator: what enable --managed registered for all users", false)
-    .action(async (names: string[], { managed, ...options }) => {
-      refuseUnfit(options, managed);
-      const [{ disable, disableManaged }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
+    .action(async (names: string[], { managed, native, ...options }) => {
+      refuseUnfit({ native, ...options }, managed);
+      const [{ disable, disableManaged, disableNative }, lookup] = await Promise.all([
+        import("../set-up.ts"),
+        agentLookup(),
+      ]);
+      if (native) return done(disableNative(names, options, context, lookup));
       if (managed) return done(disableManaged(names, options, context, lookup));
       await done(disable(names, options, context, lookup));
     });
@@ -96,17 +109,6 @@ export function addAgentCommands(
 }
 
 // --- internal ---
-
-/** @throws UserError */
-function refuseUnfit(
-  options: { readonly scope?: string; readonly statusline?: boolean; readonly full: boolean; readonly dryRun: boolean },
-  managed: boolean,
-) {
-  const given = options.scope !== undefined ? "--scope" : options.statusline && "--statusline";
-  if (managed && given) throw new UserError("E_USAGE", `${given} cannot be used with --managed`);
-  if (options.full && (managed || !options.dryRun))
-    throw new UserError("E_USAGE", "--full is for --dry-run of your settings");
-}
 
 async function agentLookup() {
   const [{ allAgents }, { agentNamed }] = await Promise.all([

@@ -24,7 +24,7 @@ export function addCollectCommands(program: Command, { context, done, interrupti
     .helpGroup(GROUPS.send)
     .description("receive agents' own telemetry on this machine (see docs/native.md); hooks run this automatically")
     .option("-q, --quiet", "print nothing", false)
-    .action(async (options) => done((await import("../receive.ts")).receive(options, context)));
+    .action(async (options) => done((await import("../read-and-repair.ts")).receive(options, context)));
 
   program
     .command("import")

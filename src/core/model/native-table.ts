@@ -21,8 +21,6 @@ export interface NativeRule {
    * hooks or connections, and is dropped otherwise.
    */
   readonly ids?: { readonly [Kind in NativeIdKind]?: string };
-  /** Only records whose attribute is one of these words. */
-  readonly only?: { readonly of: string; readonly is: readonly string[] };
   /** Absent: the record is kept for its link, and a span as the parent of others. */
   readonly facts?: NativeFactRules;
   /** A log record: the span in which it was written is that of its call or turn. */
@@ -42,7 +40,7 @@ export type NativeFactRules = ValueRules<Omit<NativeFacts, "tokens" | "hook" | "
 export const PARENT_SPAN = "(parent)";
 export const DURATION = "(duration)";
 
-export type NativeUnit = "ms" | "s" | "ns" | "microUsd" | "usd";
+export type NativeUnit = "ms" | "s" | "usd";
 
 /** A number: the first attribute, and those of the others that are there, added; those with a `-` in front are subtracted. */
 export interface NumberRule {

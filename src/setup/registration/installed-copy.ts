@@ -1,23 +1,17 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, open, rm, utimes } from "node:fs/promises";
-import { basename, dirname, join, parse } from "node:path";
+import { dirname, join, parse } from "node:path";
 import { promisify } from "node:util";
 import type { Context } from "#config/context.ts";
 import { readFileIfAny, replaceFile, writeFileAtomic } from "#config/files.ts";
-import type { Places } from "#config/places.ts";
 import { messageOf, UserError } from "#kit/errors.ts";
 import { VERSION } from "#kit/version.ts";
+import { folderOf, UNFINISHED } from "./copy-folders.ts";
 import { digestOf, type PackageFiles, packageFiles } from "./package-files.ts";
-
-/** The start of names of folders that are being written or removed. */
-export const UNFINISHED = ".openhook-otel-";
 
 /** The program in the folder of a version. */
 export const programIn = (folder: string): string => join(folder, "dist", "openhook-otel.cjs");
-
-/** The folder of the version that a program belongs to. */
-export const folderOf = (programPath: string): string => dirname(dirname(programPath));
 
 /**
  * Whether this program was installed as a package. A clone of the repository and `npm link` to it are not: hooks use the clone itself, so
@@ -25,19 +19,6 @@ export const folderOf = (programPath: string): string => dirname(dirname(program
  */
 export const isPackage = (programPath: string): boolean =>
   versionOf(programPath) !== null && !existsSync(join(folderOf(programPath), "src", "cli.ts"));
-
-/** Whether a program is one of our copies. */
-export const isCopy = (
-  programPath: string,
-  { copiesDir, stateDir }: Pick<Places, "copiesDir" | "stateDir">,
-): boolean => {
-  const parent = dirname(folderOf(programPath));
-  const isOurs = basename(parent) === "openhook-otel" || parent === copiesDir || parent === stateDir;
-  return isOurs && isVersion(basename(folderOf(programPath)));
-};
-
-/** Whether a folder's name is that of a version: `0.1.0`, `0.1.0-1a2b3c4d`. */
-export const isVersion = (name: string): boolean => /^\d+\.\d+\.\d+([-+][\w.+-]*)?$/.test(name);
 
 /** The version of an installed program; `null` if it is missing or none of ours. */
 export function versionOf(programPath: string): string | null {

@@ -10,8 +10,9 @@ import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
 import { unifiedDiff } from "#kit/text/diff.ts";
 import { VERSION } from "#kit/version.ts";
+import { folderOf, UNFINISHED } from "./copy-folders.ts";
 import { windowsArgs } from "./hook-program.ts";
-import { folderOf, programIn, UNFINISHED } from "./installed-copy.ts";
+import { programIn } from "./installed-copy.ts";
 import {
   managedConf,
   managedConfPathOf,

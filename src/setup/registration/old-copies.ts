@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { Context } from "#config/context.ts";
 import { replaceFile } from "#config/files.ts";
-import { folderOf, isCopy, isVersion, UNFINISHED } from "./installed-copy.ts";
+import { folderOf, isCopy, isVersion, UNFINISHED } from "./copy-folders.ts";
 import { managedFolderOf } from "./managed-places.ts";
 
 /**

@@ -1,7 +1,9 @@
 import type { Context } from "#config/context.ts";
+import { loadConfig } from "#config/load.ts";
 import type { Finding } from "#core/model/installer.ts";
 import { UserError } from "#kit/errors.ts";
 import { suggest } from "#kit/suggest.ts";
+import { nativeDestinations } from "./native-exporters.ts";
 import {
   type AgentLookup,
   type InstallableAgent,
@@ -54,13 +56,19 @@ export async function sessionsOnlyText(
   return `Sessions only, program not found: ${titles}. To collect from one anyway, name it: ${suggest(`enable ${first.agent.source}`)}\n`;
 }
 
-/** What keeps an agent's registrations from running, by the agent's own check. */
+/** What keeps an agent's registrations from running, by the agent's own check, and what its own telemetry doubles. */
 export async function installerFindings(
-  { installer, files }: InstallableAgent & { readonly files: readonly { readonly path: string }[] },
+  { agent, installer, files }: InstallableAgent & { readonly files: readonly { readonly path: string }[] },
   context: Context,
 ): Promise<readonly Finding[]> {
   const now = await readSettingsFiles(files.map(({ path }) => path));
-  return (await installer.check?.(now, targetOf(context))) ?? [];
+  const own = await nativeDestinations(agent, await loadConfig(context), context);
+  return [
+    ...((await installer.check?.(now, targetOf(context))) ?? []),
+    ...own.flatMap(({ text, todo }): Finding[] =>
+      todo === null ? [] : [{ level: "remark", text: `it ${text}; ${todo}` }],
+    ),
+  ];
 }
 
 // --- internal ---

@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import type { Context } from "#config/context.ts";
 import { VERSION } from "#kit/version.ts";
+import { isCopy } from "./copy-folders.ts";
 import { readHookConf } from "./hook-conf.ts";
 
 /**
@@ -12,10 +13,10 @@ import { readHookConf } from "./hook-conf.ts";
 export async function renewCopy(context: Context): Promise<void> {
   const { places, programPath, platform, stderr } = context;
   const { program } = await readHookConf(places.hookConfPath);
-  if (program === null) return;
+  if (program === null || !isCopy(program, places)) return;
   // Loaded on use: every import asks, and almost none has to copy
-  const { isCopy, isPackage, versionOf } = await import("./installed-copy.ts");
-  if (!isCopy(program, places) || !isPackage(programPath)) return;
+  const { isPackage, versionOf } = await import("./installed-copy.ts");
+  if (!isPackage(programPath)) return;
   const before = versionOf(program);
   if (before === null || !isNewer(VERSION, before)) return;
   const { installHookProgram } = await import("./hook-program.ts");

@@ -7,6 +7,7 @@ import type { Context } from "#config/context.ts";
 import { removeFile } from "#config/files.ts";
 import type { Places } from "#config/places.ts";
 import { schemaPathOf } from "#config/user-file.ts";
+import type { Agent } from "#core/model/agent.ts";
 import { UserError } from "#kit/errors.ts";
 import { nativePartMissing } from "#store/native-part.ts";
 import { changedPaths, type DisablePlan, planDisable } from "./disable.ts";
@@ -14,6 +15,7 @@ import { installedFolders, readHookPathOf, statusLinePathOf } from "./hook-progr
 import { isManaged, managedFiles } from "./managed.ts";
 import { managedFolderOf } from "./managed-places.ts";
 import { managedProgramFiles } from "./managed-program.ts";
+import { nativeSources } from "./native.ts";
 import { type AgentLookup, forEachAgent, type InstallableAgent, installableAgents, listed } from "./settings.ts";
 import { RECORDED_AS, wrapperPathOf, wrappersHere } from "./wrappers.ts";
 
@@ -23,6 +25,8 @@ export interface UninstallPlan {
   readonly registrations: readonly Registered[];
   /** Agents whose settings could not be read. */
   readonly failed: readonly string[];
+  /** Agents that send their own telemetry to us. */
+  readonly native: readonly Agent[];
   readonly wrappers: readonly string[];
   /** The hook program, its configuration, and the programs for wrappers and status lines, as far as they exist. */
   readonly programs: readonly string[];
@@ -71,6 +75,7 @@ export async function planUninstall(
   return {
     registrations: plans.filter(({ plan }) => plan.enabled),
     failed,
+    native: await nativeAgents(context, agents),
     wrappers: await wrappersHere(context),
     programs: [
       places.hookPath,
@@ -95,6 +100,7 @@ export function planLines(plan: UninstallPlan, isPurge: boolean): readonly strin
       const where = paths.length > 0 ? `from ${listed(paths)}` : "(already gone, only the record of it is left)";
       return `the hooks of ${registration.agent.title} ${where}${project === undefined ? "" : ` in ${project}`}`;
     }),
+    ...plan.native.map(({ title }) => `the settings of ${title} that send its own telemetry to openhook-otel`),
     ...plan.wrappers.map((path) => `the wrapper ${path}`),
     ...(plan.programs.length > 0 ? [`the hook program: ${listed(plan.programs)}`] : []),
     ...plan.copies.map((folder) => `the copy of this program in ${folder}`),
@@ -141,6 +147,11 @@ export async function removeSettings({ configPath }: Pick<Places, "configPath">)
 
 // --- internal ---
 
+async function nativeAgents(context: Context, agents: AgentLookup): Promise<readonly Agent[]> {
+  const sources = await nativeSources(context);
+  return (await agents.list()).filter(({ source }) => sources.includes(source));
+}
+
 async function registrationsToCheck(context: Context, agents: AgentLookup) {
   const records = (await allRecords(context.places.backupDir)).filter(({ agent }) => agent !== RECORDED_AS);
   const user = (await installableAgents("user", agents)).map((installable) => ({
@@ -175,7 +186,7 @@ async function ownNames(stateDir: string): Promise<readonly string[]> {
 
 const LOCK = /^drain\.lock/;
 const OWN =
-  /^((inbox|claimed|quarantine|processes|backup|lost-events|program\.gone|variables\.json)$|(store\.db|delivered\.|drain\.|bridge\.|spare-\d|statusline\.|rate-limits\.|doctor-))/;
+  /^((inbox|claimed|quarantine|processes|backup|native|lost-events|program\.gone|variables\.json)$|(store\.db|delivered\.|drain\.|bridge\.|spare-\d|statusline\.|rate-limits\.|doctor-))/;
 
 const DRAIN_MS = 60_000;
 const RETRY_MS = 200;

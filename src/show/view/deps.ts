@@ -36,10 +36,13 @@ export interface ViewDeps {
   /**
    * Searches sessions in the agents' own files, in the given order, as far as a short time allows. By number, the line of each session
    * that contains the text, and how many were searched: at least one. Absent: the page searches only the store.
+   *
+   * @param isFirst the page shows nothing yet: the first session with the text is enough
    */
   readonly foundIn?: (
     sessions: readonly StoredSession[],
     text: string,
+    isFirst: boolean,
   ) => Promise<{ readonly lines: ReadonlyMap<number, string>; readonly searched: number }>;
   /** The built page's files by name. */
   readonly files: ReadonlyMap<string, PageFile>;

@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
 import { isUnknown } from "#config/config-state.ts";
 import { CAPTURE_LEVELS } from "#core/model/capture.ts";
 import { isAtLeast, keepsContent, keepsNames } from "#core/rules/capture.ts";
 import { CONTENT_ATTRIBUTES } from "#core/telemetry/attributes.ts";
 import { attributesAtLevel } from "#core/telemetry/level.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
+import { digestOf } from "#kit/digest.ts";
 import { purgeContent, stripSpans } from "../content.ts";
 import { mergeStreams } from "../merge-streams.ts";
 import { readMeta, writeMeta } from "../meta.ts";
@@ -69,9 +69,7 @@ function applyLevel(drain: CaptureContext, before: string | undefined): void {
 /** If redaction rules changed, streams whose names are equal after redaction become one stream. */
 function mergeRedactedStreams(drain: CaptureContext): void {
   const { db, loaded, version } = drain;
-  const rules = createHash("sha256")
-    .update(JSON.stringify([version, EDITION, loaded.config.redaction]))
-    .digest("hex");
+  const rules = String(digestOf("", JSON.stringify([version, EDITION, loaded.config.redaction])));
   if (readMeta(db, RULES) === rules) return;
   db.transaction(() => {
     writeMeta(db, RULES, rules);

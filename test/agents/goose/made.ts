@@ -52,6 +52,7 @@ export class Made {
     this.path = join(home, ".local", "share", "goose", "sessions", "sessions.db");
     mkdirSync(dirname(this.path), { recursive: true });
     this.db = new Libsql(this.path, {});
+    this.db.exec("PRAGMA synchronous = OFF");
     this.db.exec(`PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; ${SCHEMA}`);
   }
 

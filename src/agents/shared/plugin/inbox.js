@@ -195,8 +195,7 @@ function startReceiver() {
   if (hasTriedReceiver && ignoringErrors(() => readFileSync(`${receiver}.live`, "utf8").trim()) === "port taken")
     return;
   hasTriedReceiver = true;
-  const pid = startProgram("receive", "--quiet");
-  if (pid !== undefined) writeFileSync(`${receiver}.live`, `${pid}\n`, { mode: 0o600 });
+  writeFileSync(`${receiver}.live`, `${startProgram("receive", "--quiet") ?? ""}\n`, { mode: 0o600 });
 }
 let hasTriedReceiver = false;
 

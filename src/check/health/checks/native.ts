@@ -8,10 +8,10 @@ import { suggest } from "#kit/suggest.ts";
 import { localTime, plural } from "#kit/text/figures.ts";
 import { printable } from "#kit/text/terminal.ts";
 import type { Examined } from "../facts/examined.ts";
-import { alsoInStatus, inArea, type Result } from "../finding.ts";
+import { alsoInStatus, type Finding, inArea, type Result } from "../finding.ts";
 
 /** Agents' own telemetry: whether it can come, what could not be read, what is handed on. Nothing if no agent exports to us. */
-export function* nativeFindings({ context }: Pick<Examined, "context">): Generator<Result> {
+export function* nativeFindings({ context, facts }: Pick<Examined, "context" | "facts">): Generator<Result> {
   const { ok, remark } = inArea("native");
   const { stateDir } = context.places;
   const receiver = readReceiver(stateDir);
@@ -23,6 +23,11 @@ export function* nativeFindings({ context }: Pick<Examined, "context">): Generat
     if (isTaken)
       yield alsoInStatus(remark(`another program has the port of the receiver for ${agents} ${on}; ${advice}`));
     else yield ok(`agents' own telemetry is received ${on} from ${agents}; any of their events starts the receiver`);
+  }
+  const { joined, pending, unjoined, dropped: unneeded } = facts.native_records ?? NO_RECORDS;
+  if (joined + pending + unjoined + unneeded > 0) {
+    const text = `${joined} records joined, ${pending} not yet, ${unjoined} of no known part of a session, ${unneeded} not needed`;
+    yield unjoined > 0 ? alsoInStatus(remark(`agents' own telemetry: ${text}`)) : ok(text);
   }
   const { total, kept } = unreadableNative(stateDir);
   if (total > 0) {
@@ -45,7 +50,16 @@ export function* nativeFindings({ context }: Pick<Examined, "context">): Generat
   if (paused.length === 0) yield ok(`native.forward: ${sent} handed on, ${bodies} queued`);
 }
 
+/** What the agents' own OpenTelemetry doubles, and where it goes otherwise. */
+export const exporterFindings = ({ facts }: Pick<Examined, "facts">): readonly Finding[] =>
+  facts.native_exporters.map(({ title, text, todo }) => {
+    const { ok, remark } = inArea(title);
+    return todo === null ? ok(text) : remark(text, todo, `${title} ${text}; ${todo}`);
+  });
+
 // --- internal ---
+
+const NO_RECORDS = { joined: 0, pending: 0, unjoined: 0, dropped: 0 };
 
 function liveText(stateDir: string): string | undefined {
   try {

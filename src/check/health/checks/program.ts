@@ -3,8 +3,9 @@ import { dirname } from "node:path";
 import type { Context } from "#config/context.ts";
 import { suggest } from "#kit/suggest.ts";
 import { VERSION } from "#kit/version.ts";
+import { folderOf, isCopy } from "#setup/registration/copy-folders.ts";
 import { installedFolders } from "#setup/registration/hook-program.ts";
-import { folderOf, isCopy, isCopyCurrent, isPackage } from "#setup/registration/installed-copy.ts";
+import { isCopyCurrent, isPackage } from "#setup/registration/installed-copy.ts";
 import type { Examined } from "../facts/examined.ts";
 import { type Finding, inArea } from "../finding.ts";
 

@@ -12,6 +12,7 @@ import { redactUrl } from "#config/redact.ts";
 import type { Agent } from "#core/model/agent.ts";
 import { isoTime } from "#kit/text/figures.ts";
 import { VERSION } from "#kit/version.ts";
+import { nativeDestinations } from "#setup/registration/native-exporters.ts";
 import { holderText, lockOf, runningHolder } from "#store/lock-holder.ts";
 import { logOf, sizesOf } from "./files.ts";
 import { agentsOf, hookOf } from "./hook.ts";
@@ -48,6 +49,8 @@ export async function examinedOf(context: Context, known?: readonly Agent[]): Pr
   const bridge = bridgeFiles(context, store.bridgeCommands);
   const facts: Facts = {
     agents,
+    native_exporters: await nativeOf(agents, cards, loaded, context),
+    native_records: store.native ?? null,
     hook,
     state_dir: places.stateDir,
     state_dir_exists: existsSync(places.stateDir),
@@ -72,6 +75,22 @@ export async function examinedOf(context: Context, known?: readonly Agent[]): Pr
 }
 
 // --- internal ---
+
+/** Of agents that we collect: others double nothing. */
+async function nativeOf(
+  agents: Facts["agents"],
+  cards: readonly Agent[],
+  loaded: LoadedConfig,
+  context: Context,
+): Promise<Facts["native_exporters"]> {
+  const isEnabled = (card: Agent): boolean =>
+    agents.some(
+      ({ source, managed, registrations }) =>
+        source === card.source && (managed !== null || registrations.some(({ state }) => state === "enabled")),
+    );
+  const found = await Promise.all(cards.filter(isEnabled).map((card) => nativeDestinations(card, loaded, context)));
+  return found.flat();
+}
 
 /** No step of a usual drain takes that long without a note. */
 const SLOW_MS = 10_000;

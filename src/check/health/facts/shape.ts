@@ -1,5 +1,7 @@
 import type { BridgeFileJson } from "#collect/bridge/text.ts";
+import type { NativeDestination } from "#setup/registration/native-exporters.ts";
 import type { FailedStep } from "#store/failures.ts";
+import type { NativeCounts } from "#store/native.ts";
 import type { SelfStatus } from "./self-telemetry.ts";
 
 /** Everything that `status` knows, as `--json` prints it. */
@@ -13,6 +15,10 @@ export interface Status extends Facts {
 /** The facts that checks judge. Times are ISO 8601; unknown or never is `null`. */
 export interface Facts {
   readonly agents: readonly AgentStatus[];
+  /** Where enabled agents send OpenTelemetry of their own. */
+  readonly native_exporters: readonly NativeDestination[];
+  /** What was kept of it; `null`: the store could not be read. */
+  readonly native_records: NativeCounts | null;
   readonly hook: {
     readonly path: string;
     readonly installed: boolean;

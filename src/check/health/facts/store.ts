@@ -8,6 +8,7 @@ import { type Overflow, overflowState } from "#store/cardinality.ts";
 import { type Database, StoreError } from "#store/database.ts";
 import { sessionFailures } from "#store/failures.ts";
 import { LAST_DRAIN, RETRIED_QUARANTINE, readMeta } from "#store/meta.ts";
+import { type NativeCounts, nativeCounts } from "#store/native.ts";
 import { outboxState } from "#store/outbox.ts";
 import { type PutBack, putBackOf } from "#store/put-back.ts";
 import { sessionCounts, sessionsWithoutTranscript, unreadableLines } from "#store/queries.ts";
@@ -35,6 +36,8 @@ export interface StoreFacts {
   readonly bridgeCommands: readonly BridgeCommandState[];
   /** Names of claimed files whose events are stored and which may still exist. */
   readonly committedFiles: ReadonlySet<string>;
+  /** Absent: the store could not be read. */
+  readonly native?: NativeCounts;
   readonly meta: (key: string) => string | undefined;
   /** Present if an older store was put back. */
   readonly putBack?: PutBack | undefined;
@@ -132,6 +135,7 @@ function storeFacts(db: Database): StoreFacts {
     unwrittenCounted: unwrittenCounted(db),
     bridgeCommands: bridgeCommandStates(db),
     committedFiles: committedFiles(db),
+    native: nativeCounts(db),
     meta: (key) => meta.get(key),
     putBack: putBackOf(db),
     missingTranscripts: missingTranscripts(db),

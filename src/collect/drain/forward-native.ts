@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { isUnknown } from "#config/config-state.ts";
 import { step } from "#kit/fault-points.ts";
 import { reportProblem } from "#store/capture/context.ts";
-import { hasNoClockJump } from "../drain/clock.ts";
-import type { Drain } from "../drain/context.ts";
-import { readBodyFileName } from "./body-file.ts";
-import { type ForwardState, readForwardState, waitingBodies, writeForwardState } from "./forward-state.ts";
-import { forwarder } from "./forwarder.lazy.ts";
-import { forwardDir } from "./receiver-file.ts";
+import { readBodyFileName } from "../native/body-file.ts";
+import { type ForwardState, readForwardState, waitingBodies, writeForwardState } from "../native/forward-state.ts";
+import { forwarder } from "../native/forwarder.lazy.ts";
+import { forwardDir } from "../native/receiver-file.ts";
+import { hasNoClockJump } from "./clock.ts";
+import type { Drain } from "./context.ts";
 
 /** What a drain must know to hand on agents' own telemetry. */
 type ForwardDeps = Pick<Drain, "db" | "loaded" | "log" | "now" | "places" | "report" | "version">;

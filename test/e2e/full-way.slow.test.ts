@@ -1,5 +1,7 @@
-// End to end as a user and an agent do it: enable, the registered command lines, drains that the hooks start,
-// the configured endpoint. Every recorded run of Claude Code on one machine, several at the same time.
+// Slow: only `npm run test:all` runs it. End to end as a user and an agent do it: enable, the registered command lines, drains
+// that the hooks start, the configured endpoint. Every recorded run of Claude Code on one machine, several at the same time.
+// agents/recordings.test.ts compares what the hook and the built program make of recordings, e2e/run.test.ts what is sent.
+//
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import PQueue from "p-queue";
