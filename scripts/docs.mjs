@@ -52,6 +52,7 @@ const NATIVE_FACTS = {
   permissionMs: "wait for permission",
   decision: "decision",
   decidedBy: "who decided",
+  byUser: "whether it was the user",
   executionMs: "time that it ran",
   hook: "hooks of an event",
   connection: "connection to an MCP server",

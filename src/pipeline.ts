@@ -23,7 +23,7 @@ import { writeStatusLine } from "#collect/drain/statusline.ts";
 import type { Outcomes } from "#collect/drain/store-outcomes.ts";
 import { fillPrices } from "#collect/import/fill-prices.ts";
 import { LOST_COUNT } from "#collect/intake/inbox-file.ts";
-import { nativeDir, readReceiver } from "#collect/native/receiver-file.ts";
+import { forwardDir, nativeDir, readReceiver } from "#collect/native/receiver-file.ts";
 import { ENDED_BY_USER, ENDED_IDLE, ENDED_WITH_PROCESS } from "#core/model/session.ts";
 import { protectionOf } from "#core/privacy/protection.ts";
 import { watchingDatabases } from "#kit/foreign-databases.ts";
@@ -247,7 +247,14 @@ async function readNative(work: Drain): Promise<readonly number[]> {
 
 function sendQueued(work: Drain, options: DrainOptions): Promise<void> {
   work.progress.note("send");
-  return serveBridgeDuring(work, () => (options.deliver ?? deliver)(work, { isEager: options.isEager === true }));
+  const isEager = options.isEager === true;
+  return serveBridgeDuring(work, async () => {
+    await (options.deliver ?? deliver)(work, { isEager });
+    if (options.deliver === undefined && existsSync(forwardDir(work.places.stateDir))) {
+      const { forwardNative } = await import("#collect/drain/forward-native.ts");
+      await forwardNative(work, { isEager });
+    }
+  });
 }
 
 /** @returns the sessions that the read entries belong to */

@@ -27,7 +27,7 @@ export function putNative(db: Database, source: string, records: readonly Native
 /** A session's records that are not on a span yet, in any order. Most sessions have none. */
 export const pendingNative = (db: Database, session: StoredSession): readonly NativeRecord[] =>
   db
-    .prepare("SELECT body FROM native_records WHERE source = ? AND session_id = ? AND state = 0")
+    .prepare(`SELECT body FROM native_records WHERE ${OF_SESSION} AND state = 0`)
     .all(...placeOf(session))
     .map(toRecord);
 
@@ -36,7 +36,7 @@ export const pendingNativeBefore = (db: Database, session: StoredSession, receiv
   new Set(
     texts(
       db,
-      "SELECT key FROM native_records WHERE source = ? AND session_id = ? AND state = 0 AND received_ms < ?",
+      `SELECT key FROM native_records WHERE ${OF_SESSION} AND state = 0 AND received_ms < ?3`,
       ...placeOf(session),
       receivedMs,
     ),
@@ -45,7 +45,7 @@ export const pendingNativeBefore = (db: Database, session: StoredSession, receiv
 /** The record of a native span. */
 export function nativeOfSpan(db: Database, session: StoredSession, spanId: string): NativeRecord | undefined {
   const row = db
-    .prepare("SELECT body FROM native_records WHERE source = ? AND session_id = ? AND span_id = ?")
+    .prepare(`SELECT body FROM native_records WHERE ${OF_SESSION} AND span_id = ?3`)
     .get(...placeOf(session), spanId);
   return row === undefined ? undefined : toRecord(row);
 }
@@ -53,7 +53,7 @@ export function nativeOfSpan(db: Database, session: StoredSession, spanId: strin
 /** The records of a session, in any order. @param isJoined only those that are on a span */
 export const nativeRecordsOf = (db: Database, session: StoredSession, isJoined = false): readonly NativeRecord[] =>
   db
-    .prepare(`SELECT body FROM native_records WHERE source = ? AND session_id = ?${isJoined ? " AND state = 1" : ""}`)
+    .prepare(`SELECT body FROM native_records WHERE ${OF_SESSION}${isJoined ? " AND state = 1" : ""}`)
     .all(...placeOf(session))
     .map(toRecord);
 
@@ -64,15 +64,15 @@ export function setNativeState(
   keys: Iterable<string>,
   state: (typeof NATIVE)[keyof typeof NATIVE],
 ): void {
-  const set = db.prepare("UPDATE native_records SET state = ? WHERE source = ? AND session_id = ? AND key = ?");
-  for (const key of keys) set.run(state, ...placeOf(session), key);
+  const set = db.prepare(`UPDATE native_records SET state = ?4 WHERE ${OF_SESSION} AND key = ?3`);
+  for (const key of keys) set.run(...placeOf(session), key, state);
 }
 
 /** Numbers of the sessions with records that are not on a span yet. */
 export const sessionsWithNative = (db: Database, limit: number): readonly number[] =>
   numbers(
     db,
-    `SELECT DISTINCT s.id FROM native_records n JOIN sessions s ON s.source = n.source
+    `SELECT DISTINCT coalesce(s.parent, s.id) FROM native_records n JOIN sessions s ON s.source = n.source
        AND (s.session_id = n.session_id OR s.native_id = n.session_id)
      WHERE n.state = 0 ORDER BY s.last_ms DESC LIMIT ?`,
     limit,
@@ -96,8 +96,9 @@ export function takeForeignNative(
 /** Removes the records of a session, unless another one has the same id. */
 export function forgetNative(db: Database, session: number): void {
   db.prepare(
-    `DELETE FROM native_records WHERE (source, session_id) IN
-       (SELECT source, coalesce(native_id, session_id) FROM sessions WHERE id = ?1)
+    `DELETE FROM native_records WHERE source = (SELECT source FROM sessions WHERE id = ?1) AND session_id IN
+       (SELECT coalesce(native_id, session_id) FROM sessions WHERE id = ?1 OR parent = ?1
+        UNION ALL SELECT agent_id FROM subagents WHERE session = ?1)
      AND NOT EXISTS (SELECT 1 FROM sessions s JOIN sessions o ON o.source = s.source AND o.native_id = s.native_id
        WHERE s.id = ?1 AND o.id <> ?1 AND o.pruned_ms IS NULL)`,
   ).run(session);
@@ -108,7 +109,7 @@ export const forgetNativeNames = (db: Database, session: StoredSession): boolean
   db
     .prepare(
       `UPDATE native_records SET body = json_set(body, '$.facts.connection.server', 'mcp')
-       WHERE source = ? AND session_id = ? AND json_extract(body, '$.facts.connection.server') <> 'mcp'`,
+       WHERE ${OF_SESSION} AND json_extract(body, '$.facts.connection.server') <> 'mcp'`,
     )
     .run(...placeOf(session)).changes > 0;
 
@@ -132,9 +133,15 @@ export function nativeCounts(db: Database): NativeCounts {
 
 // --- internal ---
 
-const placeOf = ({ source, sessionId, local }: StoredSession): readonly [string, string] => [
+/** Records of a session, ?1 and ?2 of `placeOf`. Some agents' subagents have ids of sessions, under which their records come. */
+const OF_SESSION = `source = ?1 AND session_id IN (SELECT ?2->>0 UNION ALL
+  SELECT coalesce(native_id, session_id) FROM sessions WHERE parent = ?2->>1 UNION ALL
+  SELECT agent_id FROM subagents WHERE session = ?2->>1)`;
+
+/** Source; and as JSON the agent's id of the session and the session's number. */
+const placeOf = ({ id, source, sessionId, local }: StoredSession): readonly [string, string] => [
   source,
-  local?.nativeId ?? sessionId,
+  JSON.stringify([local?.nativeId ?? sessionId, id]),
 ];
 
 const toRecord = (row: Row): NativeRecord => JSON.parse(String(row["body"])) as NativeRecord;

@@ -39,6 +39,7 @@ describe.each(firstOf(SCENARIOS, 2))("%s, %s", (source, scenario) => {
     expect(named(on.spans)).toEqual(named(off.spans));
     expect(off.joined.size).toBe(0);
     expect(on.joined.size).toBeGreaterThan(0);
+    expect(on.pending).toEqual([]);
   });
 
   test("the same is known and counted, whenever it comes, in whatever order, and how often", async () => {
@@ -142,6 +143,7 @@ function stateOf(replay: Replay) {
     return {
       joined: nativeOf(db, session, unsettledSession({ db, agents: [] }, session)),
       spans,
+      pending: db.prepare("SELECT body FROM native_records WHERE state <> 1").all(),
       counters: counterValues(db).filter(({ metric }) => !metric.startsWith("openhook.collector.")),
     };
   } finally {

@@ -16,7 +16,11 @@ export const EXPECTED: Readonly<Record<string, (raw: Raw) => Expected | undefine
       ...{ input: num(a["input_tokens"]), output: num(a["output_tokens"]) },
       ...{ cacheRead: num(a["cache_read_tokens"]), cacheWrite: num(a["cache_creation_tokens"]) },
     };
-    const decision = { decision: a["decision"] === "accept" ? "allow" : "deny", decidedBy: a["source"] } as const;
+    const decision = {
+      decision: a["decision"] === "accept" ? "allow" : "deny",
+      decidedBy: a["source"],
+      byUser: a["source"] === "config" ? false : undefined,
+    } as const;
     const call = { callId: a["tool_use_id"] };
     switch (`${kind} ${name}`) {
       case "span claude_code.llm_request":
@@ -73,7 +77,7 @@ export const EXPECTED: Readonly<Record<string, (raw: Raw) => Expected | undefine
       case "span mcp.tools.call":
         return of({ callId: a["tool.call_id"] }, { executionMs: thousandths(durationMs) });
       case "log codex.tool_decision":
-        return log({ callId: a["call_id"] }, { decision: "allow", decidedBy: "Config" });
+        return log({ callId: a["call_id"] }, { decision: "allow", decidedBy: "Config", byUser: false });
       case "log codex.tool_result":
         return of({ callId: a["call_id"] }, {});
       default:
@@ -134,7 +138,7 @@ export const EXPECTED: Readonly<Record<string, (raw: Raw) => Expected | undefine
         const isDenied = a["error_type"] === "execution_denied";
         const decision = isDenied
           ? ({ decision: "deny", decidedBy: "execution_denied" } as const)
-          : ({ decision: "allow", decidedBy: "auto_accept" } as const);
+          : ({ decision: "allow", decidedBy: "auto_accept", byUser: false } as const);
         return log({ callId: a["call_id"] }, decision);
       }
       default:

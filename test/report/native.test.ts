@@ -85,7 +85,7 @@ describe("show", () => {
       hooks: [],
     });
     const calls = joined.json["model_calls"] as readonly Json[];
-    expect(calls[0]?.["native"]).toMatchObject({ first_token_ms: 2_300, attempts: 4, retry_delay_ms: 9_000 });
+    expect(calls[0]?.["native"]).toMatchObject({ first_token_ms: 2_300, attempts: 4 });
     expect((joined.json["segments"] as readonly Json[])[0]?.["native"]).toMatchObject({
       mcp_connections: [{ server: "files", state: "failed", duration_ms: 5_000, error_type: "timeout" }],
     });
@@ -244,7 +244,6 @@ function recordsFor({ stored, calls, toolCalls, turnList, segments }: SessionVie
       {
         firstTokenMs: 2_300,
         attempts: 4,
-        retryDelayMs: 9_000,
         refusal: "cyber",
         costNanoUsd: 500_000_000 - (second?.costNanoUsd ?? 0),
       },

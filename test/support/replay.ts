@@ -60,7 +60,11 @@ export class Replay {
   readonly source: string;
 
   /** @param options.edit changes the recorded texts first; `path` is relative to the recording */
-  constructor(source: string, name: string, { withTranscripts = true, isBare = false, edit = (text) => text }: ReplayOptions = {}) {
+  constructor(
+    source: string,
+    name: string,
+    { withTranscripts = true, isBare = false, edit = (text) => text }: ReplayOptions = {},
+  ) {
     this.source = source;
     this.#edit = edit;
     this.#folder = join(CASES, source, name);

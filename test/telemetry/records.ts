@@ -1,9 +1,9 @@
 import type { Session, SessionFacts } from "#core/model/session.ts";
 import { buildSession } from "#core/session/build.ts";
 import { callPrices } from "#core/telemetry/cost.ts";
+import type { KeyedSpan } from "#core/telemetry/make-span.ts";
 import { subagentParents } from "#core/telemetry/span-parents.ts";
 import { type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "#core/telemetry/spans.ts";
-import { type KeyedSpan } from "#core/telemetry/make-span.ts";
 import { totalOf } from "#core/telemetry/totals.ts";
 import { inputOf, merged, type RecordedSession } from "../session/recorded.ts";
 

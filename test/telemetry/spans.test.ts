@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { ModelCall } from "#core/model/model-call.ts";
 import { SpanRecord } from "#core/model/telemetry.ts";
+import type { KeyedSpan } from "#core/telemetry/make-span.ts";
 import { runCounts } from "#core/telemetry/metrics.ts";
 import type { SpanSettings } from "#core/telemetry/spans.ts";
-import type { KeyedSpan } from "#core/telemetry/make-span.ts";
 import { defined } from "#kit/objects.ts";
 import { recordedSession, recordedSessions } from "../session/recorded.ts";
 import { endedSession, spansOf } from "./records.ts";

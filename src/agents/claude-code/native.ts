@@ -16,6 +16,17 @@ const ANSWER = {
 const DECISION = {
   decision: { word: "decision", as: { accept: "allow", reject: "deny" } },
   decidedBy: { word: "source" },
+  byUser: {
+    word: "source",
+    as: {
+      config: false,
+      hook: false,
+      user_permanent: true,
+      user_temporary: true,
+      user_abort: true,
+      user_reject: true,
+    },
+  },
 } as const;
 
 export default {

@@ -44,6 +44,7 @@ export default {
           },
         },
         decidedBy: { word: "source" },
+        byUser: { word: "source", as: { Config: false, AutomatedReviewer: false, User: true } },
       },
     },
     // The spans of a call have the names of tools

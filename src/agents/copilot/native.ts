@@ -65,6 +65,21 @@ export default {
           },
         },
         decidedBy: { word: "github.copilot.permission.result" },
+        // What was approved at once can have been approved by a rule
+        byUser: {
+          word: "github.copilot.permission.result",
+          as: {
+            "approved-for-session": true,
+            "approved-for-location": true,
+            "approved-read-only-for-session": true,
+            "denied-by-rules": false,
+            "denied-by-content-exclusion-policy": false,
+            "denied-by-permission-request-hook": false,
+            "denied-interactively-by-user": true,
+            "denied-no-approval-rule-and-could-not-request-from-user": false,
+            "denied-no-approval-rule-and-user-rejected": true,
+          },
+        },
       },
     },
     // The turn, and with a name a subagent: neither has an id that the session files have

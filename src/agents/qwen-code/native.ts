@@ -35,6 +35,7 @@ export default {
           as: { accept: "allow", auto_accept: "allow", modify: "allow", reject: "deny" },
           or: { word: "error_type", as: { execution_denied: "deny" } },
         },
+        byUser: { word: "decision", as: { accept: true, auto_accept: false, modify: true, reject: true } },
         // Without a terminal nobody was asked
         decidedBy: { word: "decision", or: { word: "error_type", as: { execution_denied: "execution_denied" } } },
       },

@@ -12,8 +12,6 @@ export interface NativeFacts {
   readonly firstTokenMs?: number;
   /** Model call: requests that were sent for it; 1 without a retry. */
   readonly attempts?: number;
-  /** Model call: how long the agent waited between these requests. */
-  readonly retryDelayMs?: number;
   /** Model call: how long the provider's server says that it worked. */
   readonly serverMs?: number;
   /** Model call: what the agent says it cost, in 10⁻⁹ USD. A second opinion: never in a sum of ours. */
@@ -27,6 +25,8 @@ export interface NativeFacts {
   readonly decision?: "allow" | "deny";
   /** Tool call: who decided, in the agent's word: `config`, `hook`, `user_permanent` … */
   readonly decidedBy?: string;
+  /** Tool call: whether the user decided. Absent: the agent does not say it. */
+  readonly byUser?: boolean;
   /** Tool call: how long it ran, without the wait for permission. */
   readonly executionMs?: number;
   /** Turn or session: one execution of the hooks of an event. */

@@ -123,7 +123,6 @@ export const EXPOSURE = {
   [semconv.OPENHOOK_REPORTED.cacheWrite]: "open",
   [semconv.OPENHOOK_REPORTED.costUsd]: "open",
   [semconv.OPENHOOK_NATIVE.attempts]: "open",
-  [semconv.OPENHOOK_NATIVE.retryDelay]: "open",
   [semconv.OPENHOOK_NATIVE.server]: "open",
   [semconv.OPENHOOK_NATIVE.refusal]: "open",
   [semconv.OPENHOOK_PERMISSION_WAIT]: "open",

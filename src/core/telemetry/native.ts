@@ -16,7 +16,6 @@ export const nativeAttributes = (native: JoinedNative | undefined): Loose =>
     : {
         [semconv.GEN_AI_RESPONSE_FIRST_CHUNK]: inSeconds(native.firstTokenMs),
         [semconv.OPENHOOK_NATIVE.attempts]: native.attempts,
-        [semconv.OPENHOOK_NATIVE.retryDelay]: native.retryDelayMs,
         [semconv.OPENHOOK_NATIVE.server]: native.serverMs,
         [semconv.OPENHOOK_NATIVE.refusal]: native.refusal,
         [semconv.OPENHOOK_REPORTED.costUsd]: native.costNanoUsd === undefined ? undefined : native.costNanoUsd / 1e9,

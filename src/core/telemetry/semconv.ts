@@ -143,7 +143,6 @@ export const OPENHOOK_REPORTED = {
 /** What an agent's own telemetry adds to our spans. */
 export const OPENHOOK_NATIVE = {
   attempts: "openhook.native.attempts",
-  retryDelay: "openhook.native.retry_delay_ms",
   server: "openhook.native.server_ms",
   refusal: "openhook.native.refusal",
 } as const;

@@ -9,13 +9,13 @@ export const nativeJson = (native: JoinedNative | undefined) =>
     : {
         first_token_ms: native.firstTokenMs ?? null,
         attempts: native.attempts ?? null,
-        retry_delay_ms: native.retryDelayMs ?? null,
         server_ms: native.serverMs ?? null,
         refusal: native.refusal ?? null,
         reported_cost_usd: usd(native.costNanoUsd),
         permission_wait_ms: native.permissionMs ?? null,
         decision: native.decision ?? null,
         decided_by: native.decidedBy ?? null,
+        decided_by_user: native.byUser ?? null,
         execution_ms: native.executionMs ?? null,
         hooks: (native.hooks ?? []).map(({ timeMs, event, runs, failures, durationMs }) => ({
           time: isoTime(timeMs),

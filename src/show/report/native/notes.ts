@@ -22,9 +22,9 @@ export interface Waits {
   readonly ms: number;
 }
 
-/** Whether somebody was asked: rules and hooks decide sooner. */
-export const isWait = ({ permissionMs }: Pick<JoinedNative, "permissionMs">): boolean =>
-  permissionMs !== undefined && permissionMs >= MIN_WAIT_MS;
+/** Whether the user was asked. Where the agent does not say who decided, a short wait was none: rules and hooks decide sooner. */
+export const isWait = ({ permissionMs, byUser }: Pick<JoinedNative, "permissionMs" | "byUser">): boolean =>
+  permissionMs !== undefined && permissionMs >= MIN_WAIT_MS && byUser !== false;
 
 /** The waits in each span and everything inside it. */
 export function waitsOf(
@@ -74,7 +74,7 @@ export const retriesText = (retries: number): string => plural(retries, "retry",
  * @param costNanoUsd our cost of the call: the agent's is shown if it is another one
  */
 export function nativePairs(native: JoinedNative, costNanoUsd?: number): readonly (readonly [string, string])[] {
-  const { permissionMs, decision, decidedBy, executionMs, firstTokenMs, attempts, retryDelayMs, serverMs } = native;
+  const { permissionMs, decision, decidedBy, executionMs, firstTokenMs, attempts, serverMs } = native;
   const { refusal, costNanoUsd: reported, hooks = [], connections = [] } = native;
   const decided = decision === "deny" ? "denied" : decision === "allow" ? "allowed" : undefined;
   const permission = [
@@ -87,12 +87,7 @@ export function nativePairs(native: JoinedNative, costNanoUsd?: number): readonl
     ...pair("Permission", permission.length === 0 ? undefined : permission.join(", ")),
     ...pair("Ran for", executionMs === undefined ? undefined : duration(executionMs)),
     ...pair("First token", firstTokenMs === undefined ? undefined : `after ${duration(firstTokenMs)}`),
-    ...pair(
-      "Requests",
-      attempts === undefined || attempts < 2
-        ? undefined
-        : `${attempts}${retryDelayMs === undefined ? "" : `, ${duration(retryDelayMs)} between them`}`,
-    ),
+    ...pair("Requests", attempts === undefined || attempts < 2 ? undefined : String(attempts)),
     ...pair("Server’s time", serverMs === undefined ? undefined : duration(serverMs)),
     ...pair("Refused", refusal === "refusal" ? "by the model" : refusal),
     ...pair(

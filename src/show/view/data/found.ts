@@ -21,7 +21,10 @@ export function foundOver(db: Database, deps: Deps, { text = "", ...filters }: L
   const ids = isSearch ? sessionIds(db, deps, filters).filter((id) => !inStore.has(id)) : [];
   const sessions = ids.slice(after, after + MAX_SESSIONS).map((id) => sessionById(db, id));
   return async () => {
-    const { lines, searched } = (await foundIn?.(sessions, text, after === 0)) ?? { lines: new Map<number, string>(), searched: 0 };
+    const { lines, searched } = (await foundIn?.(sessions, text, after === 0)) ?? {
+      lines: new Map<number, string>(),
+      searched: 0,
+    };
     const end = Math.min(ids.length, after + searched);
     const rows = readStore(deps.storePath, (db) =>
       [...lines].map(([id, line]) => {
