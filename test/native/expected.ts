@@ -81,7 +81,7 @@ export const EXPECTED: Readonly<Record<string, (raw: Raw) => Expected | undefine
       case "log codex.tool_result":
         return of({ callId: a["call_id"] }, {});
       default:
-        return undefined;
+        return kind === "span" && a["codex.tool.phase"] === "dispatch" ? of({ callId: a["call_id"] }, {}) : undefined;
     }
   },
 
