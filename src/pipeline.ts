@@ -23,7 +23,7 @@ import { writeStatusLine } from "#collect/drain/statusline.ts";
 import type { Outcomes } from "#collect/drain/store-outcomes.ts";
 import { fillPrices } from "#collect/import/fill-prices.ts";
 import { LOST_COUNT } from "#collect/intake/inbox-file.ts";
-import { forwardDir, nativeDir, readReceiver } from "#collect/native/receiver-file.ts";
+import { exportingAgents, forwardDir, nativeDir } from "#collect/native/receiver-file.ts";
 import { ENDED_BY_USER, ENDED_IDLE, ENDED_WITH_PROCESS } from "#core/model/session.ts";
 import { protectionOf } from "#core/privacy/protection.ts";
 import { watchingDatabases } from "#kit/foreign-databases.ts";
@@ -89,7 +89,7 @@ export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promis
         bridge: options.deliver === undefined ? bridge : { ...NO_BRIDGE, queue: (...one) => bridge.queue(...one) },
         partlyReadUntilMs: new Map(),
         startedSessions: new Set(),
-        exporting: new Set(readReceiver(deps.places.stateDir)?.agents),
+        exporting: exportingAgents(deps.places.stateDir),
         unreadSessions: new Set(),
         progress,
         diedAt: progress.left?.step,

@@ -9,7 +9,9 @@ import { NO_PROGRAM } from "./programs.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
 /** Folder for downloads, which is kept. */
-const CACHE = resolve(process.env["OPENHOOK_LIVE_CACHE"] ?? join(ROOT, "node_modules", ".cache", "openhook-live"));
+export const CACHE = resolve(
+  process.env["OPENHOOK_LIVE_CACHE"] ?? join(ROOT, "node_modules", ".cache", "openhook-live"),
+);
 /** Other versions than the pinned ones, e.g. `codex@0.170.0,cline@3.1.0`. */
 const VERSIONS = new Map(
   (process.env["OPENHOOK_LIVE_VERSIONS"] ?? "").split(",").map((pair) => {

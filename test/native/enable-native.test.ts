@@ -160,10 +160,10 @@ describe("enable --native", () => {
       const found = await native?.find({ home, project: home, env: {} });
       expect([name, found?.map(({ hasContent }) => hasContent)]).toEqual([name, [false]]);
     }
-    expect(readReceiver(context.places.stateDir)?.agents).toEqual(["claude-code", "codex", "goose", "qwen-code"]);
-    for (const name of NAMES) {
+    expect(readReceiver(context.places.stateDir)?.agents).toEqual(["claude-code", "codex", "goose"]);
+    for (const name of ["claude-code", "codex", "goose"] as const) {
       const { path } = FILES[name];
-      if (name !== "gemini-cli") expect(read(path)).toContain(readReceiver(context.places.stateDir)?.token);
+      expect(read(path)).toContain(readReceiver(context.places.stateDir)?.token);
     }
   });
 
@@ -171,7 +171,7 @@ describe("enable --native", () => {
     const endpoint = `${OTHER}/v1/${key === "exporter" ? "logs" : "traces"}`;
     return `${key} = { otlp-http = { endpoint = "${endpoint}", protocol = "binary", headers = { "x-team" = "a" } } } # mine`;
   };
-  const THEIRS: Readonly<Record<Exclude<Name, "gemini-cli">, readonly [string, unknown]>> = {
+  const THEIRS: Readonly<Record<Exclude<Name, "gemini-cli" | "qwen-code">, readonly [string, unknown]>> = {
     "claude-code": [
       JSON.stringify({
         env: {
@@ -188,10 +188,6 @@ describe("enable --native", () => {
     codex: [
       ["[otel]", ...["exporter", "trace_exporter"].map(codexExporter), ""].join("\n"),
       { endpoint: OTHER, headers: { "x-team": "a" }, protocol: "http/protobuf" },
-    ],
-    "qwen-code": [
-      JSON.stringify({ telemetry: { enabled: true, otlpEndpoint: OTHER, otlpProtocol: "http" } }),
-      { endpoint: OTHER, protocol: "http/json" },
     ],
     goose: [`otel_exporter_otlp_endpoint: ${OTHER}\n`, { endpoint: OTHER, protocol: "http/protobuf" }],
   };
@@ -224,7 +220,6 @@ describe("enable --native", () => {
   });
 
   it.each<[string, Name, string, Record<string, string>]>([
-    ["a variable leads elsewhere", "qwen-code", "{}", { OTEL_EXPORTER_OTLP_ENDPOINT: OTHER }],
     ["Google Cloud wins over a file", "gemini-cli", '{"telemetry":{"target":"gcp"}}', {}],
     [
       "a signal has an address of its own",
@@ -318,12 +313,9 @@ describe("enable --native", () => {
     write(".qwen/settings.json", '{"telemetry":{"logPrompts":true}}');
     const { on, off } = world();
     await on(["qwen-code"]);
-    write(
-      ".qwen/settings.json",
-      read(".qwen/settings.json")?.replace(/"otlpEndpoint":"[^"]*"/, `"otlpEndpoint":"${OTHER}"`) ?? "",
-    );
+    write(".qwen/settings.json", read(".qwen/settings.json")?.replace(/"outfile":"[^"]*"/, '"outfile":"/mine"') ?? "");
     await off(["qwen-code"]);
-    expect(read(".qwen/settings.json")).toBe(`{"telemetry":{"logPrompts":true,"otlpEndpoint":"${OTHER}"}}`);
+    expect(read(".qwen/settings.json")).toBe('{"telemetry":{"logPrompts":true,"outfile":"/mine"}}');
   });
 });
 

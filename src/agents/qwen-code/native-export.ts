@@ -19,31 +19,23 @@ export default {
     isNewer: true,
   }),
   doubles: "service",
-  to: "port",
+  // Its logs contain arguments of tools, whatever is set: who has the port of a receiver that does not run must not get them
+  to: "file",
   signals: ["traces", "metrics", "logs"],
   settings: {
     path: async (target) => settingsPath("user", target),
-    add: (text, address, forward) => withEntries(JSON_EDITOR, text, entriesFor(address, forward !== undefined)),
-    remove: (text, original) => withoutEntries(JSON_EDITOR, text, original, entriesFor(ANY)),
-    forwardOf(text) {
-      const endpoint = JSON_EDITOR.get(text, ["telemetry", "otlpEndpoint"]);
-      const isHttp = JSON_EDITOR.get(text, ["telemetry", "otlpProtocol"]) === "http";
-      return typeof endpoint === "string" && isHttp ? { endpoint, protocol: "http/json" } : undefined;
-    },
+    add: (text, address) => withEntries(JSON_EDITOR, text, entriesFor(address)),
+    remove: (text, original) => withoutEntries(JSON_EDITOR, text, original, entriesFor({ file: ANY_FILE })),
   },
 } satisfies NativeExport;
 
 // --- internal ---
 
-/** It has no setting for headers, so the token is in the path. */
-const entriesFor = ({ url, token }: Pick<NativeAddress, "url" | "token">, isForwarded = false): readonly Entry[] => [
+/** The file wins over any address. */
+const entriesFor = ({ file }: Pick<NativeAddress, "file">): readonly Entry[] => [
   [["telemetry", "enabled"], true],
-  [["telemetry", "otlpEndpoint"], `${url}/${token}`],
-  [["telemetry", "otlpProtocol"], "http"],
-  // Content that the user sends to another backend goes on to it
-  ...(isForwarded ? [] : CONTENT.map((name): Entry => [["telemetry", name], false])),
+  [["telemetry", "outfile"], file],
+  ...["logPrompts", "includeSensitiveSpanAttributes"].map((name): Entry => [["telemetry", name], false]),
 ];
 
-const CONTENT = ["logPrompts", "includeSensitiveSpanAttributes"];
-
-const ANY = { url: "http://127.0.0.1:1/qwen-code", token: "0".repeat(43) };
+const ANY_FILE = "/native/files/qwen-code.out";

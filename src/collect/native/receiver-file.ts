@@ -1,4 +1,5 @@
 import { randomBytes, randomInt } from "node:crypto";
+import { existsSync, readdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { removeFile, writeFileAtomic } from "#config/files.ts";
@@ -34,6 +35,15 @@ export const exportedFile = (stateDir: string, source: string): string => join(e
 
 /** Its existence says that native telemetry is on: the hook looks for it before it starts the receiver. */
 export const receiverPath = (stateDir: string): string => join(stateDir, RECEIVER);
+
+/** Sources of the agents that export to us, to the receiver or to a file. */
+export const exportingAgents = (stateDir: string): ReadonlySet<string> =>
+  new Set([
+    ...(readReceiver(stateDir)?.agents ?? []),
+    ...(existsSync(exportedDir(stateDir)) ? readdirSync(exportedDir(stateDir)) : []).map((name) =>
+      name.replace(/\..*/, ""),
+    ),
+  ]);
 
 /**
  * @returns `undefined` if no agent exports to a receiver, and if the file is damaged or is not this user's
