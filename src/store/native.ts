@@ -1,5 +1,4 @@
 import type { NativeRecord } from "#core/model/native.ts";
-import { SHAPES } from "#core/telemetry/shapes.ts";
 import type { Database, Row } from "./database.ts";
 import { NATIVE_DROPPED, readMeta } from "./meta.ts";
 import { numbers, texts } from "./rows.ts";
@@ -24,11 +23,19 @@ export function putNative(db: Database, source: string, records: readonly Native
   return added;
 }
 
-/** A session's records that are not on a span yet, in any order. Most sessions have none. */
-export const pendingNative = (db: Database, session: StoredSession): readonly NativeRecord[] =>
+/**
+ * A session's records that are not on a span yet, in any order. Most sessions have none.
+ *
+ * @param agentIds of subagents that are not settled
+ */
+export const pendingNative = (
+  db: Database,
+  session: StoredSession,
+  agentIds: readonly string[] = [],
+): readonly NativeRecord[] =>
   db
     .prepare(`SELECT body FROM native_records WHERE ${OF_SESSION} AND state = 0`)
-    .all(...placeOf(session))
+    .all(...placeOf(session, agentIds))
     .map(toRecord);
 
 /** Of a session's records that are not on a span yet, the keys of those that came before a time. */
@@ -60,12 +67,12 @@ export const nativeRecordsOf = (db: Database, session: StoredSession, isJoined =
 /** Call it inside a transaction. */
 export function setNativeState(
   db: Database,
-  session: StoredSession,
-  keys: Iterable<string>,
+  source: string,
+  records: readonly Pick<NativeRecord, "sessionId" | "key">[],
   state: (typeof NATIVE)[keyof typeof NATIVE],
 ): void {
-  const set = db.prepare(`UPDATE native_records SET state = ?4 WHERE ${OF_SESSION} AND key = ?3`);
-  for (const key of keys) set.run(...placeOf(session), key, state);
+  const set = db.prepare("UPDATE native_records SET state = ? WHERE source = ? AND session_id = ? AND key = ?");
+  for (const { sessionId, key } of records) set.run(state, source, sessionId, key);
 }
 
 /** Numbers of the sessions with records that are not on a span yet. */
@@ -74,7 +81,9 @@ export const sessionsWithNative = (db: Database, limit: number): readonly number
     db,
     `SELECT DISTINCT coalesce(s.parent, s.id) FROM native_records n JOIN sessions s ON s.source = n.source
        AND (s.session_id = n.session_id OR s.native_id = n.session_id)
-     WHERE n.state = 0 ORDER BY s.last_ms DESC LIMIT ?`,
+     WHERE n.state = 0
+     UNION SELECT session FROM subagents WHERE agent_id IN (SELECT session_id FROM native_records WHERE state = 0)
+     LIMIT ?`,
     limit,
   );
 
@@ -84,7 +93,8 @@ export function takeForeignNative(
   beforeMs: number,
 ): readonly { readonly source: string; readonly sessionId: string; readonly key: string }[] {
   const foreign = `state = 0 AND received_ms < ? AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.source = native_records.source
-    AND (s.session_id = native_records.session_id OR s.native_id = native_records.session_id))`;
+    AND (s.session_id = native_records.session_id OR s.native_id = native_records.session_id))
+    AND NOT EXISTS (SELECT 1 FROM subagents a WHERE a.agent_id = native_records.session_id)`;
   const found = db
     .prepare(`SELECT source, session_id, key FROM native_records WHERE ${foreign}`)
     .all(beforeMs)
@@ -123,25 +133,26 @@ export interface NativeCounts {
   readonly dropped: number;
 }
 
-export function nativeCounts(db: Database): NativeCounts {
+/** @param unjoinedMetric name of the counter of those that belong to nothing */
+export function nativeCounts(db: Database, unjoinedMetric: string): NativeCounts {
   const [joined = 0, pending = 0] = [NATIVE.joined, NATIVE.pending].flatMap((state) =>
     numbers(db, "SELECT count(*) FROM native_records WHERE state = ?", state),
   );
-  const [unjoined = 0] = numbers(db, "SELECT sum(value) FROM counters WHERE metric = ?", SHAPES.unjoined.name);
+  const [unjoined = 0] = numbers(db, "SELECT sum(value) FROM counters WHERE metric = ?", unjoinedMetric);
   return { joined, pending, unjoined, dropped: Number(readMeta(db, NATIVE_DROPPED) ?? "0") };
 }
 
 // --- internal ---
 
 /** Records of a session, ?1 and ?2 of `placeOf`. Some agents' subagents have ids of sessions, under which their records come. */
-const OF_SESSION = `source = ?1 AND session_id IN (SELECT ?2->>0 UNION ALL
-  SELECT coalesce(native_id, session_id) FROM sessions WHERE parent = ?2->>1 UNION ALL
-  SELECT agent_id FROM subagents WHERE session = ?2->>1)`;
+const OF_SESSION = `source = ?1 AND session_id IN (SELECT value FROM json_each(?2) WHERE key > 0
+  UNION ALL SELECT coalesce(native_id, session_id) FROM sessions WHERE parent = ?2->>0
+  UNION ALL SELECT agent_id FROM subagents WHERE session = ?2->>0)`;
 
-/** Source; and as JSON the agent's id of the session and the session's number. */
-const placeOf = ({ id, source, sessionId, local }: StoredSession): readonly [string, string] => [
-  source,
-  JSON.stringify([local?.nativeId ?? sessionId, id]),
-];
+/** Its source; and as JSON its number, its agent's id, and ids of subagents that are not in the store. */
+const placeOf = (
+  { id, source, sessionId, local }: StoredSession,
+  agentIds: readonly string[] = [],
+): readonly [string, string] => [source, JSON.stringify([id, local?.nativeId ?? sessionId, ...agentIds])];
 
 const toRecord = (row: Row): NativeRecord => JSON.parse(String(row["body"])) as NativeRecord;

@@ -61,7 +61,7 @@ async function offeredAt(context: Context, words: readonly string[]): Promise<re
 
 describe("complete", () => {
   test("offers commands and their options, without hidden ones", async () => {
-    expect(await offered("re")).toEqual(["report"]);
+    expect(await offered("re")).toEqual(["receive", "report"]);
     expect(await offered("complet")).toEqual(["completion"]);
     expect(await offered("drain", "--")).toEqual(["--end-idle", "--quiet", "--json", "--help"]);
     expect(await offered("export", "--capture", "")).toEqual(["none", "metadata", "redacted", "full"]);

@@ -18,9 +18,9 @@ import { type RecordedCall, Replay, ROOT } from "../support/replay.ts";
 import { firstOf, runs } from "../support/whole.ts";
 import { RECORDINGS, recording, unpack } from "./recorded.ts";
 
-const SCENARIOS = RECORDINGS.map(({ source, name }) => [source, name] as const).sort(
-  ([, a], [, b]) => Number(b === "parallel-tools") - Number(a === "parallel-tools"),
-);
+const SCENARIOS = RECORDINGS.filter(({ folder }) => existsSync(join(folder, "transcripts")))
+  .map(({ source, name }) => [source, name] as const)
+  .sort(([, a], [, b]) => Number(b === "parallel-tools") - Number(a === "parallel-tools"));
 
 const replays: Replay[] = [];
 afterEach(() => {
@@ -39,7 +39,9 @@ describe.each(firstOf(SCENARIOS, 2))("%s, %s", (source, scenario) => {
     expect(named(on.spans)).toEqual(named(off.spans));
     expect(off.joined.size).toBe(0);
     expect(on.joined.size).toBeGreaterThan(0);
-    expect(on.pending).toEqual([]);
+    // Codex's session files do not have the ids of commands inside of a call, nor of a subagent's turn
+    const isUnknown = ({ ids: [first] }: NativeRecord) => first?.kind === "promptId" || first?.id.startsWith("exec-");
+    expect(on.pending.filter((record) => !isUnknown(record))).toEqual([]);
   });
 
   test("the same is known and counted, whenever it comes, in whatever order, and how often", async () => {
@@ -143,7 +145,10 @@ function stateOf(replay: Replay) {
     return {
       joined: nativeOf(db, session, unsettledSession({ db, agents: [] }, session)),
       spans,
-      pending: db.prepare("SELECT body FROM native_records WHERE state <> 1").all(),
+      pending: db
+        .prepare("SELECT body FROM native_records WHERE state <> 1")
+        .all()
+        .map((row) => JSON.parse(String(row["body"])) as NativeRecord),
       counters: counterValues(db).filter(({ metric }) => !metric.startsWith("openhook.collector.")),
     };
   } finally {

@@ -167,6 +167,10 @@ describe("enable --native", () => {
     }
   });
 
+  const codexExporter = (key: string): string => {
+    const endpoint = `${OTHER}/v1/${key === "exporter" ? "logs" : "traces"}`;
+    return `${key} = { otlp-http = { endpoint = "${endpoint}", protocol = "binary", headers = { "x-team" = "a" } } } # mine`;
+  };
   const THEIRS: Readonly<Record<Exclude<Name, "gemini-cli">, readonly [string, unknown]>> = {
     "claude-code": [
       JSON.stringify({
@@ -182,7 +186,7 @@ describe("enable --native", () => {
       { endpoint: OTHER, headers: { authorization: "Bearer canary", "x-team": "a" }, protocol: "http/protobuf" },
     ],
     codex: [
-      `[otel]\nexporter = { otlp-http = { endpoint = "${OTHER}/v1/logs", protocol = "binary", headers = { "x-team" = "a" } } } # mine\n`,
+      ["[otel]", ...["exporter", "trace_exporter"].map(codexExporter), ""].join("\n"),
       { endpoint: OTHER, headers: { "x-team": "a" }, protocol: "http/protobuf" },
     ],
     "qwen-code": [

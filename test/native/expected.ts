@@ -81,7 +81,7 @@ export const EXPECTED: Readonly<Record<string, (raw: Raw) => Expected | undefine
       case "log codex.tool_result":
         return of({ callId: a["call_id"] }, {});
       default:
-        return undefined;
+        return kind === "span" && a["codex.tool.phase"] === "dispatch" ? of({ callId: a["call_id"] }, {}) : undefined;
     }
   },
 
@@ -102,7 +102,7 @@ export const EXPECTED: Readonly<Record<string, (raw: Raw) => Expected | undefine
     if (kind === "span" && name.startsWith("execute_tool ")) return of({ callId: a["gen_ai.tool.call.id"] }, {});
     if (kind === "span" && name === "permission") {
       const decidedBy = String(a["github.copilot.permission.result"]);
-      return of({ spanId: parentSpanId }, { permissionMs: durationMs, decision: "deny", decidedBy });
+      return of({ spanId: parentSpanId }, { permissionMs: durationMs, decision: "deny", decidedBy, byUser: false });
     }
     if (name === "github.copilot.hook.end") {
       const durationMsOfHooks = thousandths(num(a["github.copilot.hook.duration"]) * 1e3);

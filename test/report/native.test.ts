@@ -145,7 +145,7 @@ describe("the page", () => {
     expect(details("tool_call", tool?.callId)).toEqual({ Permission: "allowed by user_temporary, waited 41.0 s" });
     expect(details("model_call", view.calls[0]?.call.key)).toEqual({
       "First token": "after 2.3 s",
-      Requests: "4, 9.0 s between them",
+      Requests: "4",
       Refused: "cyber",
       "Agent’s own cost": "$0.4933",
     });

@@ -37,8 +37,8 @@ export default {
   },
   doubles: "trace",
   to: "port",
-  // Metrics have an exporter of their own, which stays as it is
-  signals: ["logs", "traces"],
+  // Its logs contain arguments and outputs of tools, whatever is set: without a receiver, who has its port must not get them
+  signals: ["traces"],
   settings: {
     path: configPath,
     add: (text, address, forward) => withEntries(TOML_EDITOR, text, entriesFor(address, forward)),
@@ -75,14 +75,17 @@ function entriesFor(
   const protocol = forward?.protocol === "http/protobuf" ? "binary" : "json";
   const headers = { authorization: `Bearer ${token}` };
   return [
-    ...(["logs", "traces"] as const).map((signal): Entry => {
+    ...signalsOf(forward).map((signal): Entry => {
       const exporter = { "otlp-http": { endpoint: `${url}/v1/${signal}`, protocol, headers } };
       return [["otel", KEYS[signal]], exporter];
     }),
-    // Content that the user sends to another backend goes on to it
     ...(forward === undefined ? [[["otel", "log_user_prompt"], false] as const] : []),
   ];
 }
+
+/** What the user sends to another backend goes on to it. */
+const signalsOf = (forward: unknown): readonly ("logs" | "traces")[] =>
+  forward === undefined ? ["traces"] : ["logs", "traces"];
 
 const ANY = { url: "http://127.0.0.1:1/codex", token: "0".repeat(43) };
 const OURS = [...entriesFor(ANY), ...entriesFor(ANY, { protocol: "http/protobuf" })];

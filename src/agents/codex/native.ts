@@ -5,7 +5,7 @@ const CALL = { callId: "call_id" };
 
 /**
  * Its model calls have no id in any record, and its records of retries and hooks none of a turn. The time that it gives for a tool
- * includes the wait for permission, except for calls of MCP servers.
+ * includes the wait for permission, except for calls of MCP servers. Its logs come only if they are forwarded, see native-export.ts.
  */
 export default {
   // A subagent's records have the id of its own thread
@@ -22,6 +22,8 @@ export default {
         },
       },
     },
+    // A span of each call, which has the name of the tool
+    "*": { ids: CALL, only: { of: "codex.tool.phase", is: ["dispatch"] } },
     "mcp.tools.call": { ids: { callId: "tool.call_id" }, facts: { executionMs: { of: [DURATION] } } },
   },
   logs: {
@@ -47,7 +49,6 @@ export default {
         byUser: { word: "source", as: { Config: false, AutomatedReviewer: false, User: true } },
       },
     },
-    // The spans of a call have the names of tools
     "codex.tool_result": { ids: CALL, isInSpan: true },
   },
 } satisfies NativeTable;

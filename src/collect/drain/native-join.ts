@@ -44,7 +44,8 @@ export interface OpenNative {
 /** Joins the records that are not on a span yet with what is built of a session. @returns `undefined` if there are none */
 export function openNative(drain: Drain, stored: StoredSession, session: Session): OpenNative | undefined {
   const { db } = drain;
-  const records = pendingNative(db, stored);
+  const agentIds = session.subagents.map(({ agentId }) => agentId);
+  const records = pendingNative(db, stored, agentIds);
   if (records.length === 0) return undefined;
   if (!keepsNames(levelOf(drain, stored)) && forgetNativeNames(db, stored)) return openNative(drain, stored, session);
   const before = segmentsOf(db, stored.id);
@@ -132,12 +133,7 @@ export function settleNative(
     METRIC_SHAPES,
     drain.now(),
   );
-  setNativeState(
-    db,
-    stored,
-    unjoined.map(({ key }) => key),
-    NATIVE.unjoined,
-  );
+  setNativeState(db, stored.source, unjoined, NATIVE.unjoined);
 }
 
 // --- internal ---
@@ -171,8 +167,8 @@ function count(drain: Drain, stored: StoredSession, facts: SessionFacts, some: r
   const level = levelOf(drain, stored);
   const counts = some.flatMap(({ part, records, call }) => [...nativeCounts(part, mergedNative(records), call, facts)]);
   countFacts(db, protectCounts(drain, countsAtLevel(drain, counts, level)), METRIC_SHAPES, drain.now());
-  const keys = some.flatMap(({ records }) => records.map(({ key }) => key));
-  setNativeState(db, stored, keys, NATIVE.joined);
+  const joined = some.flatMap(({ records }) => records);
+  setNativeState(db, stored.source, joined, NATIVE.joined);
 }
 
 /** One span for all parts of a run. None for parts whose span was pruned, or had nothing that other spans do not have. */

@@ -16,7 +16,8 @@ import type { RawRecord } from "./raw-record.ts";
 export function keep(raw: RawRecord, table: NativeTable): readonly NativeRecord[] {
   const rule = ruleFor(raw.name, raw.kind === "span" ? table.spans : table.logs);
   if (rule === undefined) return [];
-  const { events } = rule;
+  const { events, only } = rule;
+  if (only !== undefined && !only.is.includes(String(raw.attribute(only.of)))) return [];
   const kept = keptOf(raw, rule, table);
   const inEvents = (events === undefined ? [] : (raw.events?.() ?? [])).map((event) => {
     const ruleOfEvent = ruleFor(event.name, events ?? {});

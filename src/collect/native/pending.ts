@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { step } from "#kit/fault-points.ts";
 import { appendOwn, readOwn } from "#kit/own-file.ts";
@@ -67,6 +67,8 @@ export async function* pendingNative(
 /** Bodies that could not be read: how many ever, and how many of them are kept. */
 export function unreadableNative(stateDir: string): { readonly total: number; readonly kept: number } {
   const dir = unreadableDir(stateDir);
+  // Also if something else has the place of a folder above it, which is said elsewhere
+  if (!existsSync(dir)) return { total: 0, kept: 0 };
   return {
     total: lstatSync(join(dir, COUNT), { throwIfNoEntry: false })?.size ?? 0,
     kept: filesIn(dir).filter((name) => name !== COUNT && !name.endsWith(REASON_SUFFIX)).length,
@@ -79,7 +81,7 @@ export function filesIn(dir: string): readonly string[] {
     const entries = readdirSync(dir, { withFileTypes: true });
     return entries.flatMap((entry) => (entry.isFile() ? [entry.name] : [])).sort();
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    if (error instanceof Error && "code" in error && ["ENOENT", "ENOTDIR"].includes(String(error.code))) return [];
     throw error;
   }
 }

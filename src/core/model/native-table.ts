@@ -7,7 +7,7 @@ import type { NativeConnection, NativeFacts, NativeHook, NativeIdKind, NativeTok
 export interface NativeTable {
   /** Attributes that hold the agent's id of the session; the first that a record has. Records without one are dropped. */
   readonly session: readonly string[];
-  /** By the name of the span. `chat *` is every name that begins with `chat `. */
+  /** By the name of the span. `chat *` is every name that begins with `chat `, and `*` every one without a blank. */
   readonly spans: Readonly<Record<string, NativeRule>>;
   /** By the name of the log record's event. */
   readonly logs: Readonly<Record<string, NativeRule>>;
@@ -23,6 +23,8 @@ export interface NativeRule {
   readonly ids?: { readonly [Kind in NativeIdKind]?: string };
   /** Absent: the record is kept for its link, and a span as the parent of others. */
   readonly facts?: NativeFactRules;
+  /** Only records in which an attribute has one of these values. @default all */
+  readonly only?: { readonly of: string; readonly is: readonly string[] };
   /** A log record: the span in which it was written is that of its call or turn. */
   readonly isInSpan?: true;
   /** A span: its events by name. They have the attributes of the span too. */

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as z from "zod";
 import type { Context } from "#config/context.ts";
+import { SHAPES } from "#core/telemetry/shapes.ts";
 import { isoTime } from "#kit/text/figures.ts";
 import { type BridgeCommandState, bridgeCommandStates } from "#store/bridge.ts";
 import { type Overflow, overflowState } from "#store/cardinality.ts";
@@ -135,7 +136,7 @@ function storeFacts(db: Database): StoreFacts {
     unwrittenCounted: unwrittenCounted(db),
     bridgeCommands: bridgeCommandStates(db),
     committedFiles: committedFiles(db),
-    native: nativeCounts(db),
+    native: nativeCounts(db, SHAPES.unjoined.name),
     meta: (key) => meta.get(key),
     putBack: putBackOf(db),
     missingTranscripts: missingTranscripts(db),
