@@ -3,6 +3,7 @@ import { dashboardOf, type Panels, withRows } from "./dashboard.ts";
 import { labelOf, onlyThis, put, toDashboard, toSessions, UID } from "./links.ts";
 import { marks } from "./marks.ts";
 import { measure, orZero } from "./measures.ts";
+import { native } from "./native.ts";
 import { bars, lines, ranking, stat, table, UNIT } from "./panels.ts";
 import { exactSum, LABEL, type LabelKey, NO_MODEL, NO_REPOSITORY, named, quantile, ratio } from "./promql.ts";
 import { of } from "./select.ts";
@@ -259,6 +260,7 @@ const byModel = (): Panels => [
       toSessions("Sessions of this agent", { agent: put("__data.fields.Agent") }),
     ],
   }),
+  native.cost(),
   table({
     title: "Subagents and main agent",
     description: "Model calls of subagents and of the main agent.",

@@ -12,6 +12,8 @@ export const LABEL = {
   mcpServer: promLabel(semconv.OPENHOOK_MCP_SERVER),
   skill: promLabel(semconv.GEN_AI_SKILL_NAME),
   toolStatus: promLabel(semconv.OPENHOOK_TOOL_STATUS),
+  decision: promLabel(semconv.GEN_AI_TOOL_CALL_DECISION),
+  decidedBy: promLabel(semconv.OPENHOOK_PERMISSION_SOURCE),
   tokenType: promLabel(semconv.OPENHOOK_TOKEN_TYPE),
   subagent: promLabel(semconv.OPENHOOK_SUBAGENT),
   missCause: promLabel(semconv.OPENHOOK_CACHE_MISS_CAUSE),

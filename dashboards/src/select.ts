@@ -16,6 +16,9 @@ export const of = {
   tokens: (type: string, more = ""): string =>
     chosen("openhook.token.usage", MODEL, also(`openhook_token_type="${type}"`, more)),
   cost: (more = ""): string => chosen("openhook.cost.usage", MODEL, more),
+  /** Over all repositories, like what agents report themselves. */
+  costOfModels: (): string => chosen("openhook.cost.usage", ["agent", "environment", "model"], ""),
+  reportedCost: (): string => chosen("openhook.reported.cost", ["agent", "environment", "model"], ""),
   unpriced: (more = ""): string => chosen("openhook.cost.unpriced.count", MODEL, more),
   tools: (more = ""): string => chosen("openhook.tool.call.count", TOOL, more),
   toolDuration: (part: Part, more = ""): string => chosen("gen_ai.execute_tool.duration", TOOL, more, part),
@@ -23,6 +26,10 @@ export const of = {
     chosen("gen_ai.invoke_agent.duration", ["agent", "environment"], more, part),
   modelDuration: (part: Part, more = ""): string =>
     chosen("gen_ai.client.inference.duration", ["agent", "environment"], more, part),
+  firstToken: (part: Part): string => chosen("openhook.native.time_to_first_chunk", ["agent", "environment"], "", part),
+  retries: (): string => chosen("openhook.native.retry.count", ["agent", "environment"], ""),
+  refusals: (): string => chosen("openhook.native.refusal.count", ["agent", "environment"], ""),
+  permissionWait: (part: Part, more = ""): string => chosen("openhook.permission.wait", TOOL, more, part),
   lines: (more = ""): string => chosen("openhook.code.lines", ["agent", "environment", "repository"], more),
   cacheMisses: (more = ""): string => chosen("openhook.cache.miss.tokens", MODEL, more),
   context: (part: Part, more = ""): string => chosen("openhook.context.tokens", MODEL, more, part),

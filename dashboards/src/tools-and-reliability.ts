@@ -3,6 +3,7 @@ import { dashboardOf, type Panels, withRows } from "./dashboard.ts";
 import { type Link, labelOf, put, toDashboard, toSessions, UID } from "./links.ts";
 import { marks } from "./marks.ts";
 import { measure, orZero } from "./measures.ts";
+import { native } from "./native.ts";
 import { bars, type Column, lines, ranking, stat, table, UNIT } from "./panels.ts";
 import { exactSum, LABEL, type LabelKey, labels, mostUsed, quantile, ratio } from "./promql.ts";
 import { of } from "./select.ts";
@@ -16,7 +17,7 @@ export const toolsAndReliability = (): Dashboard =>
       title: "tools and reliability",
       uid: UID.tools,
       description:
-        "Durations and error rates by tool, MCP server and agent; retries; denied and unfinished calls; how turns and sessions end.",
+        "Durations and error rates by tool, MCP server and agent; time to the first token; waits for permission; retries; denied and unfinished calls; how turns and sessions end.",
       refresh: "5m",
       marks: marks(),
       variables: [
@@ -35,6 +36,7 @@ export const toolsAndReliability = (): Dashboard =>
       "In this time range": inRange(),
       Tools: tools(),
       "Model latency": latency(),
+      "From the agents' own telemetry": [native.modelCalls(), native.permissions()],
       "Rate limits": rateLimits(),
       "Over time": overTime(),
       "Turns, sessions, providers": turns(),

@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import type { NativeFacts, NativeIdKind, NativeRecord } from "#core/model/native.ts";
 import { commitCounts, fateCounts, mergedChangeCounts } from "#core/telemetry/changes.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { countFacts } from "#store/counters.ts";
 import { openDatabase } from "#store/database.ts";
+import { putNative } from "#store/native.ts";
 import { ROOT } from "../support/program.ts";
 import type { Replay } from "../support/replay.ts";
 import type { Team } from "./sessions.ts";
@@ -21,8 +23,38 @@ export function addTrouble({ machines }: Pick<Team, "machines">): void {
     addRateLimits(machine);
     addCacheMisses(machine);
     addSkill(machine);
+    addNative(machine);
     if (index % 2 === 1) addVersion(machine);
     if (index % 11 === 0) machine.put({ ...call, stdin: { ...call.stdin, a_name_of_next_year: 1 } });
+  }
+}
+
+/** Adds what an agent's own telemetry says of the calls in a transcript: recordings with telemetry are other ones. */
+export function addNative(machine: Replay): void {
+  const records: NativeRecord[] = [];
+  editTranscripts(machine, (line) => {
+    if (!line.includes('"type":"assistant"')) return line;
+    const { requestId, sessionId, timestamp, message } = JSON.parse(line);
+    const add = (kind: NativeIdKind, id: string, facts: NativeFacts): void => {
+      records.push({ key: `of-${id}`, sessionId, ids: [{ kind, id }], timeMs: Date.parse(timestamp), facts });
+    };
+    const answer = { firstTokenMs: 400 + 100 * records.length, attempts: 2, costNanoUsd: 7_000_000 };
+    if (requestId !== undefined) add("requestId", requestId, { ...answer, refusal: "refusal" });
+    for (const { type, id } of message.content) {
+      const isDenied = records.length % 5 === 4;
+      const decided = isDenied
+        ? ({ decision: "deny", decidedBy: "user_reject" } as const)
+        : ({ decision: "allow", decidedBy: "user_temporary" } as const);
+      if (type === "tool_use") add("callId", id, { ...decided, permissionMs: 3_000 * (1 + records.length) });
+    }
+    return line;
+  });
+  if (records.length === 0) return;
+  const db = openDatabase(machine.places.storePath);
+  try {
+    db.transaction(() => putNative(db, machine.source, records, Date.now()));
+  } finally {
+    db.close();
   }
 }
 

@@ -276,6 +276,9 @@ const COUNTED: readonly (readonly [string, Attributes])[] = [
   ["openhook.subagent.count", {}],
   ["openhook.code.lines", {}],
   ["openhook.compaction.count", {}],
+  ["openhook.native.retry.count", {}],
+  ["openhook.native.refusal.count", {}],
+  ["openhook.reported.cost", {}],
 ];
 
 const QUERIES = allQueries()

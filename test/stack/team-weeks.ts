@@ -4,7 +4,7 @@ import { promLabel, promName } from "../../dashboards/src/names.ts";
 import { type ReceivedPoint, startReceiver } from "../receiver/receiver.ts";
 import { Replay, ROOT } from "../support/replay.ts";
 import { collectLong } from "../view/collected.mjs";
-import { addOutcomes, addRateLimits, addSkill, repositoryIn } from "./dashboards-stand.ts";
+import { addNative, addOutcomes, addRateLimits, addSkill, repositoryIn } from "./dashboards-stand.ts";
 
 // Two made-up weeks of a team, for the pictures of the dashboards: what single sessions send is real, who had which session
 // when is made up.
@@ -121,6 +121,7 @@ async function sessionKinds(): Promise<readonly (readonly ReceivedPoint[])[]> {
     const machine = new Replay(source, name);
     for (const call of machine.calls) machine.put(call);
     addSkill(machine);
+    addNative(machine);
     kinds.push((await sentBy(machine, kinds.length)).map(longer));
   }
   return kinds;
