@@ -2,6 +2,7 @@ import type { Context } from "#config/context.ts";
 import type { Agent } from "#core/model/agent.ts";
 import { diffOfFile } from "#kit/text/diff.ts";
 import {
+  contentWarning,
   isNativeNew,
   type NativePlan,
   nativeSources,
@@ -100,7 +101,8 @@ function enabledText(plan: NativePlan): string {
   }
   const variables = Object.entries(plan.native.variables?.(plan.address) ?? {});
   const line = variables.map(([name, value]) => `${name}=${quoted(value)}`).join(" ");
-  return `${agent.title} has no setting for its own telemetry, only a variable. Start it with this one:\n  ${line}\n`;
+  const text = `${agent.title} has no setting for its own telemetry, only a variable. Start it with this one:\n  ${line}\n`;
+  return `${text}${contentWarning(plan.native)}`;
 }
 
 function dryRunText({ agent, file, after, address }: NativePlan, isFull: boolean): string {

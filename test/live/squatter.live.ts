@@ -14,8 +14,8 @@ import { toolsOf } from "./programs/program.ts";
 import { PROGRAMS } from "./programs.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
-/** Agents that export to a port. */
-const WITH_PORT = ["claude-code", "codex", "goose", "opencode"];
+/** Agents that export to a port. OpenCode always sends command lines, and `enable --native` says so. */
+const WITH_PORT = ["claude-code", "codex", "goose"];
 
 /** The prompt, answers, a command, and what a tool read. */
 const CONTENT = ["Check four things", "Four at once", "Finished.", "echo slow", "A small shop"];

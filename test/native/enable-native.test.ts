@@ -276,6 +276,7 @@ describe("enable --native", () => {
     const token = readReceiver(places().stateDir)?.token;
     expect(out()).toContain(`COPILOT_OTEL_FILE_EXPORTER_PATH=${join(places().stateDir, "native/files/copilot.out")}`);
     expect(out()).toMatch(new RegExp(`OTEL_EXPORTER_OTLP_ENDPOINT=http://127\\.0\\.0\\.1:\\d+/opencode/${token}\n`));
+    expect(out()).toContain("It always contains command lines");
     expect(readdirSync(home).sort()).toEqual([".local", "openhook-otel.cjs"]);
     expect(await off([])).toBe(0);
     expect(out()).toContain("start it without OTEL_EXPORTER_OTLP_ENDPOINT from now on");

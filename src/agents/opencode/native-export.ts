@@ -19,6 +19,7 @@ export default {
   },
   doubles: "service",
   to: "port",
+  always: "command lines",
   signals: ["traces", "logs"],
   // Its children inherit both, so the token is in the path: as a header it would be sent to other addresses
   variables: ({ url, token }) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: `${url}/${token}` }),

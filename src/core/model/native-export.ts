@@ -63,6 +63,8 @@ export interface NativeExport {
   readonly sharedMetrics?: number;
   /** `port`: exports to the receiver; `file`: appends to a file. */
   readonly to: "port" | "file";
+  /** Content that it sends whatever is set, in words. @default none */
+  readonly always?: string;
   /** What it sends to us: others may stay with the user's exporter. */
   readonly signals: readonly NativeSignal[];
   /** Absent: only variables switch it on. */

@@ -52,6 +52,12 @@ export async function planNative(agent: Agent, forward: boolean, context: Contex
   return withText(plan, context, isForeign);
 }
 
+/** What to know before an agent is started that cannot leave content out; empty for others. */
+export const contentWarning = ({ always }: NativeExport): string =>
+  always === undefined
+    ? ""
+    : `It always contains ${always}: another user of this machine can read them who takes the port while the receiver does not run.\n`;
+
 /** Whether the agent's settings file does not export to us yet. */
 export const isNativeNew = ({ file, after }: NativePlan): boolean => file !== undefined && file.text !== after;
 
