@@ -2,6 +2,7 @@ import { DrainLog } from "#collect/drain/log.ts";
 import { runReceiver } from "#collect/native/run-receiver.ts";
 import type { Context } from "#config/context.ts";
 import { messageOf } from "#kit/errors.ts";
+import { suggest } from "#kit/suggest.ts";
 
 interface ReceiveOptions {
   /** Print nothing; problems go to the log only. For the receiver that hooks start. */
@@ -35,7 +36,7 @@ export async function receive(
         tell(`receives on 127.0.0.1:${port} from ${agents.join(", ")} until nothing has come for ten minutes`),
     });
     if (end === "taken") return await fail("another program has the receiver's port");
-    if (end === "off") tell("no agent exports to the receiver: see openhook-otel enable --help");
+    if (end === "off") tell(`no agent exports to the receiver: see ${suggest("enable --help")}`);
     if (end === "running") tell("a receiver is running already");
     return 0;
   } catch (error) {
