@@ -63,6 +63,7 @@ export const ISOLATED_FILES: readonly string[] = [
   "test/commands/doctor.test.ts",
   "test/config/home.test.ts",
   "test/drain/contained.test.ts",
+  "test/native/{forward,pending}.test.ts",
   "test/registration/sudo.test.ts",
   "test/store/{database,migration}.test.ts",
 ];

@@ -22,4 +22,4 @@ export function garbageCollector(): (bytes: number) => void {
 // --- internal ---
 
 /** A collection takes 3 ms with the small heap of the receiver. */
-const COLLECTED_BYTES = 1 << 20;
+const COLLECTED_BYTES = 1 << 19;

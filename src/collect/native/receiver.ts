@@ -55,7 +55,7 @@ export const proofOf = (token: string, challenge: string): string =>
 // --- internal ---
 
 /** Seven agents with three signals need fewer; a buffer of 64 KiB each is what they cost. */
-const MAX_CONNECTIONS = 64;
+const MAX_CONNECTIONS = 48;
 /** About what Node needs for a connection and its first request. */
 const CONNECTION_BYTES = 16 << 10;
 const HEADERS_MS = 5_000;
