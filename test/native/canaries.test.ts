@@ -85,7 +85,11 @@ const isWord = ({ attribute = "" }: Path, table: NativeTable): boolean =>
 function attributesOf(table: NativeTable): ReadonlySet<string> {
   const rules = [...Object.values(table.spans), ...Object.values(table.logs)];
   const all = rules.flatMap((rule: NativeRule) => [rule, ...Object.values(rule.events ?? {})]);
-  const names = all.flatMap(({ ids = {}, facts = {} }) => [...Object.values(ids), ...textsIn(facts)]);
+  const names = all.flatMap(({ ids = {}, facts = {}, only }) => [
+    ...Object.values(ids),
+    ...textsIn(facts),
+    ...(only === undefined ? [] : [only.of]),
+  ]);
   return new Set([...names, ...(table.sequence ?? [])].map((name) => name.replace(/^-/, "")));
 }
 
