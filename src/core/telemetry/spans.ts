@@ -48,7 +48,8 @@ export function* turnSpans(
       startMs: turn.startMs,
       endMs: turn.endMs,
       error: turn.state === "failed" || turn.state === "interrupted" ? (turn.errorType ?? "_OTHER") : undefined,
-      links: [...ids.links, ...nativeLinks(turn.native)],
+      // The team's gateway drops spans with two links
+      links: ids.links.length > 0 ? ids.links : nativeLinks(turn.native),
       events: [...errorEvents(turn), ...nativeEvents(turn.native)],
       attributes: {
         ...runAttributes(turn, facts, settings, "turn"),
