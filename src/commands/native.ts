@@ -8,6 +8,7 @@ import {
   nativeSources,
   planNative,
   planNativeOff,
+  switchedOffText,
   writeNative,
   writeNativeOff,
 } from "#setup/registration/native.ts";
@@ -16,7 +17,6 @@ import {
   type AgentLookup,
   complainTo,
   forEachAgent,
-  listed,
   namedAgents,
   withUserErrors,
 } from "#setup/registration/settings.ts";
@@ -76,8 +76,8 @@ export const disableNative = (
         return;
       }
       const paths = await writeNativeOff(agent, changes, context);
-      const where = paths.length === 0 ? "" : `, restored ${listed(paths)}`;
-      context.stdout.write(`${agent.title}: its own telemetry no longer comes here${where}\n${await reminder(agent)}`);
+      const text = switchedOffText(sources.includes(agent.source), paths);
+      context.stdout.write(`${agent.title}: ${text}\n${await reminder(agent)}`);
     });
     if (dryRun) context.stdout.write("Dry run: nothing was written.\n");
     return done.length === all.length ? 0 : 1;

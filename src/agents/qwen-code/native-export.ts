@@ -2,9 +2,8 @@
 
 import { platform } from "node:os";
 import { join } from "node:path";
-import type { NativeAddress, NativeExport } from "#core/model/native-export.ts";
-import { findIn } from "../shared/gemini/native-export.ts";
-import { type Entry, JSON_EDITOR, withEntries, withoutEntries } from "../shared/native/edits.ts";
+import type { NativeExport } from "#core/model/native-export.ts";
+import { findIn, toFile } from "../shared/gemini/native-export.ts";
 import { folderOf, settingsPath, systemSettingsPath } from "./settings.ts";
 
 export default {
@@ -20,22 +19,5 @@ export default {
   }),
   doubles: "service",
   // Its logs contain arguments of tools, whatever is set: who has the port of a receiver that does not run must not get them
-  to: "file",
-  signals: ["traces", "metrics", "logs"],
-  settings: {
-    path: async (target) => settingsPath("user", target),
-    add: (text, address) => withEntries(JSON_EDITOR, text, entriesFor(address)),
-    remove: (text, original) => withoutEntries(JSON_EDITOR, text, original, entriesFor({ file: ANY_FILE })),
-  },
+  ...toFile((target) => settingsPath("user", target), ["logPrompts", "includeSensitiveSpanAttributes"]),
 } satisfies NativeExport;
-
-// --- internal ---
-
-/** The file wins over any address. */
-const entriesFor = ({ file }: Pick<NativeAddress, "file">): readonly Entry[] => [
-  [["telemetry", "enabled"], true],
-  [["telemetry", "outfile"], file],
-  ...["logPrompts", "includeSensitiveSpanAttributes"].map((name): Entry => [["telemetry", name], false]),
-];
-
-const ANY_FILE = "/native/files/qwen-code.out";

@@ -12,7 +12,16 @@ import type { NativeAddress, NativeExport, NativeExporter, NativeForward } from 
 import { UserError } from "#kit/errors.ts";
 import { type DisablePlan, disabledText, planDisable, writeDisable } from "./disable.ts";
 import { isOurs } from "./native-exporters.ts";
-import { apply, edited, emptied, readSettingsFiles, type Scope, type SettingsFile, targetOf } from "./settings.ts";
+import {
+  apply,
+  edited,
+  emptied,
+  listed,
+  readSettingsFiles,
+  type Scope,
+  type SettingsFile,
+  targetOf,
+} from "./settings.ts";
 
 /** What `enable --native` changes for one agent. */
 export interface NativePlan {
@@ -51,6 +60,12 @@ export async function planNative(agent: Agent, forward: boolean, context: Contex
   const plan = { agent, native, file, after: undefined, address, forward: replaced };
   return withText(plan, context, isForeign);
 }
+
+/** What switching it off did. @param wasOn whether the agent sent it to us */
+export const switchedOffText = (wasOn: boolean, restored: readonly string[]): string =>
+  restored.length > 0
+    ? `its own telemetry no longer comes here, restored ${listed(restored)}`
+    : `its own telemetry ${wasOn ? "no longer comes" : "did not come"} here`;
 
 /** What to know before an agent is started that cannot leave content out; empty for others. */
 export const contentWarning = ({ always }: NativeExport): string =>

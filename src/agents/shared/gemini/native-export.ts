@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import type { InstallTarget } from "#core/model/installer.ts";
 import type { NativeExport, NativeExporter, ReadText } from "#core/model/native-export.ts";
+import { type Entry, JSON_EDITOR, withEntries, withoutEntries } from "../native/edits.ts";
 import {
   exporters,
   type Found,
@@ -24,6 +25,31 @@ interface Variant {
   /** Whether its settings can have variables, and signals addresses of their own. */
   readonly isNewer?: true;
 }
+
+/**
+ * Settings of these agents that let them write to a file of ours. It wins over every address.
+ *
+ * @param content settings that would add content, to be switched off
+ */
+export const toFile = (
+  path: (target: InstallTarget) => string | Promise<string>,
+  content: readonly string[],
+): Pick<NativeExport, "to" | "signals" | "settings"> => {
+  const entriesFor = (file: string): readonly Entry[] => [
+    [["telemetry", "enabled"], true],
+    [["telemetry", "outfile"], file],
+    ...content.map((name): Entry => [["telemetry", name], false]),
+  ];
+  return {
+    to: "file",
+    signals: ["traces", "metrics", "logs"],
+    settings: {
+      path: async (target) => path(target),
+      add: (text, { file }) => withEntries(JSON_EDITOR, text, entriesFor(file)),
+      remove: (text, original) => withoutEntries(JSON_EDITOR, text, original, entriesFor(ANY_FILE)),
+    },
+  };
+};
 
 /** Which exporters are on: `find` of these agents. Variables win over settings. */
 export const findIn =
@@ -67,3 +93,8 @@ export const findIn =
       return ofSignal ?? general ?? { ...enabled, value: "http://localhost:4317" };
     });
   };
+
+// --- internal ---
+
+/** What a file of ours looks like, to recognise it in settings. */
+const ANY_FILE = "/native/files/agent.out";
