@@ -6,7 +6,7 @@ import { PROGRAM } from "../support/program.ts";
 import type { Installed } from "./install.ts";
 import { Machine } from "./machine.ts";
 import { startModelServer } from "./model-server.ts";
-import { ALL_JOINED, enableNative, joinedShares, NATIVE_SCENARIO } from "./native.ts";
+import { ALL_JOINED, enableNative, endsBeforeSending, joinedShares, NATIVE_SCENARIO, toolsJoined } from "./native.ts";
 import { play } from "./play.ts";
 import { type Program, toolsOf } from "./programs/program.ts";
 import { RECORDED_RUN, recorderIn } from "./record.ts";
@@ -44,14 +44,17 @@ export async function compare(
   const { project, home } = machine;
   const model = (name === "subagent" ? program.subagentModel : undefined) ?? program.model;
   const script = scenario.script(toolsOf(program, { project, model }));
-  const server = await startModelServer(program.api, script, program.askerOf);
+  let isNative = false;
+  const server = await startModelServer(program.api, script, program.askerOf, 0, async () => {
+    if (isNative && endsBeforeSending(program.source)) await toolsJoined(machine, server.served);
+  });
   onTestFinished(() => server.close());
   const place = { home, project, model, url: server.url };
   machine.settle(program, place, installed, scenario.isExtended === true ? program.extensions : undefined);
 
   await machine.openhook("config", "set", "otlp.endpoint", backend.url);
   await register(machine);
-  const isNative = name === NATIVE_SCENARIO && (await enableNative(machine, program.source));
+  isNative = name === NATIVE_SCENARIO && (await enableNative(machine, program.source));
   const recorder = recorderIn(process.env["OPENHOOK_LIVE_RECORD"], program.source, name);
   if (recorder !== undefined) machine.variables = RECORDED_RUN;
   for (const step of scenario.steps) {

@@ -30,12 +30,17 @@ export interface ModelServer {
   close(): Promise<void>;
 }
 
-/** A model provider on loopback that answers by a script and logs its answers. */
+/**
+ * A model provider on loopback that answers by a script and logs its answers.
+ *
+ * @param beforeLast what happens before the script's last answer is sent
+ */
 export async function startModelServer(
   api: Api,
   script: Script,
   askerOf: (request: Asking) => Asker,
   thinkMs = 0,
+  beforeLast?: () => Promise<unknown>,
 ): Promise<ModelServer> {
   const prompter = new Prompter(script);
   const served: Served[] = [];
@@ -66,6 +71,7 @@ export async function startModelServer(
     const usage = reply.usage ?? {};
     if (asker !== "aside") served.push({ caller, model, usage, tools, ...(isAside && { isAside }) });
     if (thinkMs > 0) await sleep(thinkMs);
+    if (prompter.unasked === 0 && !isAside) await beforeLast?.();
     api.send(response, { ...reply, id: newId("answer_"), model, streams, usage, tools });
   }
 
