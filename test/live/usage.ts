@@ -120,6 +120,27 @@ export function receivedUsage(receiver: Receiver, program: Program): UsageFacts 
   };
 }
 
+/** What `report --json` prints. */
+interface Report {
+  readonly total: Readonly<Record<string, number | null>>;
+}
+
+/** Usage in a report of everything in the store; what it shows as unknown is 0 here. */
+export function reportedUsage({ total }: Report): Omit<UsageFacts["counters"], "cacheMisses"> {
+  const of = (name: string): number => total[name] ?? 0;
+  const tools = { error: of("tool_errors"), denied: of("tool_denied"), unfinished: of("tool_unfinished") };
+  const success = of("tool_calls") - tools.error - tools.denied - tools.unfinished - of("tool_open");
+  return {
+    input: of("input"),
+    output: of("output"),
+    cacheRead: of("cache_read"),
+    cacheWrite: of("cache_write"),
+    reasoning: of("reasoning"),
+    calls: of("model_calls"),
+    tools: Object.fromEntries(Object.entries({ ...tools, success }).filter(([, number]) => number > 0)),
+  };
+}
+
 // --- internal ---
 
 /** The figures that this agent can record. */

@@ -13,7 +13,7 @@ import { type Collector, startCollector } from "./servers.ts";
 const { collector } = await programs();
 const BODIES = nativeBodies();
 /** Each agent's own name of its service. */
-const SERVICES = ["claude-code", "codex_exec", "github-copilot", "goose", "opencode", "qwen-code"];
+const SERVICES = ["claude-code", "codex_exec", "gemini-cli", "github-copilot", "goose", "opencode", "qwen-code"];
 
 describe.skipIf(collector === undefined)("the agents' own telemetry", () => {
   const certificates = useCertificates();
@@ -99,6 +99,8 @@ describe.skipIf(collector === undefined)("the agents' own telemetry", () => {
       "claude_code.token.usage",
       "codex.thread.started",
       "codex.turn.token_usage",
+      "gemini_cli.session.count",
+      "gemini_cli.token.usage",
       "goose.session_completions",
       "goose.session_duration_ms",
       "goose.session_starts",
@@ -106,7 +108,7 @@ describe.skipIf(collector === undefined)("the agents' own telemetry", () => {
       "qwen-code.session.count",
       "qwen-code.token.usage",
     ]);
-    expect(dropped.filter((name) => name.startsWith("gen_ai."))).toHaveLength(15);
+    expect(dropped.filter((name) => name.startsWith("gen_ai."))).toHaveLength(17);
   });
 
   test.each(["apart", "drop"])("%s: ours and those of other services pass unchanged", async (mode) => {
