@@ -156,7 +156,7 @@ export async function selfGauges(drain: Drain, hasBackend: boolean, pointMs: num
   raiseCounters(db, [...dropped, repaired], METRIC_SHAPES, nowMs);
   const inbox = await counts(places);
   const labels = labelsOf(db);
-  const { spans, bytes, oldestMs } = hasBackend ? outbox : { spans: 0, bytes: 0, oldestMs: undefined };
+  const { records, bytes, oldestMs } = hasBackend ? outbox : { records: 0, bytes: 0, oldestMs: undefined };
   const point = (shape: MetricShape, value: number, attributes: Attributes = {}): MetricPoint => ({
     shape,
     attributes: { ...attributes, ...labels },
@@ -184,7 +184,7 @@ export async function selfGauges(drain: Drain, hasBackend: boolean, pointMs: num
     point(SELF.claimedFiles, inbox.claimed),
     point(SELF.inboxAge, age(inbox.oldestMs)),
     point(SELF.quarantineFiles, inbox.quarantined),
-    point(SELF.outboxSpans, spans),
+    point(SELF.outboxSpans, records),
     point(SELF.outboxBytes, bytes),
     point(SELF.outboxAge, age(oldestMs)),
     point(SELF.storeBytes, storeBytes(places.storePath)),

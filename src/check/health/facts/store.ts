@@ -114,7 +114,7 @@ const META_KEYS = [
 ];
 
 function storeFacts(db: Database): StoreFacts {
-  const { spans, refused, bytes, oldestMs } = outboxState(db);
+  const { records: spans, refused, bytes, oldestMs } = outboxState(db);
   const meta = new Map(META_KEYS.map((key) => [key, readMeta(db, key)]));
   return {
     state: "ok",
