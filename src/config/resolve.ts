@@ -115,9 +115,7 @@ function prepare(layers: Layers, signals: readonly OtlpSignal[]): Layers {
       otel.values.delete(key);
   }
   const yielding = yieldingToOwn(layers);
-  const unsupported = new Map(
-    [...otel.unsupported, ...yielding].filter(([signal]) => signals.includes(signal)),
-  );
+  const unsupported = new Map([...otel.unsupported, ...yielding].filter(([signal]) => signals.includes(signal)));
   for (const signal of yielding.keys()) removeProtocol(otel, signal, signals);
   for (const signal of unsupported.keys()) {
     if (!sets(userLayers(layers), signal, "endpoint")) continue;
@@ -243,11 +241,7 @@ function stopUnsupported(effective: Effective, { otel, ...others }: Layers) {
   return { stopped, warnings };
 }
 
-function stoppedByErrors(
-  effective: Effective,
-  layers: Layers,
-  signals: readonly OtlpSignal[],
-): readonly OtlpSignal[] {
+function stoppedByErrors(effective: Effective, layers: Layers, signals: readonly OtlpSignal[]): readonly OtlpSignal[] {
   if (layers.file.unreadable || layers.machine.unreadable) return signals;
   const order = highestFirst(layers);
   const broken = SETTINGS.filter((setting) => decidesDestination(setting) && isBroken(order, setting));

@@ -10,8 +10,8 @@ import { OPENHOOK_SPAN_KIND, SESSION_ID } from "#core/telemetry/semconv.ts";
 import { suggest } from "#kit/suggest.ts";
 import { plural } from "#kit/text/figures.ts";
 import { isList, type Json, otlpLines } from "#kit/text/otlp-json.ts";
-import { wordList } from "#kit/text/word-list.ts";
 import { flow, printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
+import { wordList } from "#kit/text/word-list.ts";
 import type { Preview, PreviewedRequest } from "./preview.ts";
 
 /** A preview for people, secrets masked: its summary, then the requests. @param session what the user named, if anything */
