@@ -1,4 +1,4 @@
-import type { OtlpSignal } from "#core/model/settings.ts";
+import { OTLP_SIGNALS, type OtlpSignal } from "#core/model/settings.ts";
 import { suggest } from "#kit/suggest.ts";
 import { wordList } from "#kit/text/word-list.ts";
 import { DEFAULTS } from "./computed.const.ts";
@@ -271,21 +271,23 @@ function bindHeaders(
 ): readonly string[] {
   const warnings = new Set<string>();
   const order = highestFirst(layers);
-  const general = signals.map((signal) => {
+  const isWanted = (signal: OtlpSignal): boolean => signals.includes(signal);
+  const general = OTLP_SIGNALS.map((signal) => {
     const [own, shared] = keysFor(signal, "endpoint").map((key) => effective.get(key)?.value);
     const destination = own ?? shared;
     const allowed = order.filter((layer) => {
       const named = originNamed(layer === layers.otel ? otelAsGiven : layer, signal);
       if (destination === undefined || named === undefined || named === originOf(destination)) return true;
       const [refused] = [`otlp.${signal}`, "otlp"].flatMap((group) => [...headersIn([layer], group).values()]);
-      if (refused !== undefined) warnings.add(refusal(refused.source, named, originOf(destination)));
+      if (refused !== undefined && isWanted(signal))
+        warnings.add(refusal(refused.source, named, originOf(destination)));
       return false;
     });
     return { signal, shared: headersIn(allowed, "otlp"), allowed };
   });
   for (const { signal, shared, allowed } of general) {
-    for (const [key, value] of shared) {
-      const forAll = general.every((other) => other.shared.get(key)?.value === value.value);
+    for (const [key, value] of isWanted(signal) ? shared : []) {
+      const forAll = general.every((other) => !isWanted(other.signal) || other.shared.get(key)?.value === value.value);
       effective.set(forAll ? key : key.replace(/^otlp\./, `otlp.${signal}.`), value);
     }
     for (const [key, value] of headersIn(allowed, `otlp.${signal}`)) effective.set(key, value);

@@ -131,6 +131,7 @@ export const SESSION_TABLES = [
   "subagents",
   "model_calls",
   "tool_calls",
+  "log_outbox",
   "spans",
   "packed_usage",
   "packed_tools",

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CONTENT_ATTRIBUTES } from "#core/telemetry/attributes.ts";
 import { openDatabase } from "#store/database.ts";
+import { startGrpcReceiver } from "../receiver/grpc-receiver.ts";
 import { type ReceivedLog, type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { clockAt } from "../support/clock.ts";
 import { CASES, Replay } from "../support/replay.ts";
@@ -196,6 +197,25 @@ describe("a backend that does not accept them", () => {
     expect(queued(of)).toBe(0);
     expect(metaOf(of, "log_outbox.unclaimed_total")).toBe(String(waiting));
   });
+});
+
+test("over gRPC they arrive the same, with messages as values that have a structure", async () => {
+  const grpc = await startGrpcReceiver();
+  const env = { OPENHOOK_OTEL_LOGS: "events", OPENHOOK_OTEL_CAPTURE: "full" };
+  await drainAt(replayOf("claude-code", "basic"), env);
+  replay?.remove();
+  await drainAt(replayOf("claude-code", "basic"), {
+    ...env,
+    OPENHOOK_OTEL_OTLP_ENDPOINT: grpc.url,
+    OPENHOOK_OTEL_OTLP_PROTOCOL: "grpc",
+  });
+  await grpc.close();
+  expect(receiver.logs.length).toBeGreaterThan(3);
+  expect(grpc.logs.map(uidOf)).toEqual(receiver.logs.map(uidOf));
+  const [prompt] = grpc.logs.filter(({ name }) => name === "openhook.prompt");
+  expect(prompt?.attributes["gen_ai.input.messages"]).toEqual([
+    { role: "user", parts: [{ type: "text", content: PROMPT }] },
+  ]);
 });
 
 test("they have an address of their own", async () => {

@@ -4,6 +4,7 @@ import type { Compaction, SessionFacts } from "../model/session.ts";
 import type { Attributes, LogRecord, SpanRecord } from "../model/telemetry.ts";
 import { EXPOSURE } from "./attributes.ts";
 import { spanIdOf, traceIdOf, worldIdOf } from "./ids.ts";
+import { LOG_EVENTS } from "./log-events.ts";
 import * as semconv from "./semconv.ts";
 import { given, type Spelling } from "./span-attributes.ts";
 
@@ -18,7 +19,7 @@ export function logsOf(record: SpanRecord, spelling: Spelling): readonly LogReco
   const kind = String(attributes[semconv.OPENHOOK_SPAN_KIND]);
   return [
     ...(kind === "turn" ? turnEvents(record) : []),
-    ...(isWhole(kind, attributes) ? [wholeEvent(WHOLE[kind], record)] : []),
+    ...(isWhole(kind, attributes) ? [wholeEvent(LOG_EVENTS[kind].name, record)] : []),
     ...decision("decision", record.startMs, attributes),
     ...record.events.flatMap((event, i) => spanEvent(`event:${i}`, event)),
   ].map((event) => sealed(event, record, spelling));
@@ -43,7 +44,7 @@ export function compactionLog(
     [semconv.OPENHOOK_SUBAGENT_ID]: agentId,
     [semconv.OPENHOOK_COMPACTION_TRIGGER]: trigger,
   });
-  const event = { part: `compaction:${key}`, name: "openhook.compaction", timeMs, attributes };
+  const event = { part: `compaction:${key}`, name: LOG_EVENTS.compaction.name, timeMs, attributes };
   return sealed(event, { ...ids, attributes }, spelling);
 }
 
@@ -51,17 +52,11 @@ export function compactionLog(
 
 type Event = Pick<LogRecord, "part" | "name" | "timeMs" | "attributes">;
 
-/** Names of the events that have all attributes of a span, by its kind. */
-const WHOLE = {
-  model_call: "gen_ai.client.inference.operation.details",
-  tool_call: "openhook.tool_call",
-  subagent: "openhook.subagent",
-  session: "openhook.session.end",
-  late_part: "openhook.late_part",
-} as const;
+/** Kinds of spans that have one event with all of their attributes. */
+const WHOLE = ["model_call", "tool_call", "subagent", "session", "late_part"] as const;
 
 const MODEL_ERROR = "openhook.model_error";
-const EXCEPTION = "gen_ai.client.operation.exception";
+const EXCEPTION = LOG_EVENTS.exception.name;
 
 /** What the spans of our events have in common. */
 const CONTEXT = [
@@ -82,20 +77,20 @@ const OF_PROMPT: ReadonlySet<string> = new Set([
 ]);
 
 /** Spans of late parts of calls have only events: see `lateNativeSpan`. */
-const isWhole = (kind: string, attributes: Attributes): kind is keyof typeof WHOLE =>
-  Object.hasOwn(WHOLE, kind) && (kind !== "late_part" || attributes[semconv.GEN_AI_AGENT_NAME] !== undefined);
+const isWhole = (kind: string, attributes: Attributes): kind is (typeof WHOLE)[number] =>
+  WHOLE.some((one) => one === kind) && (kind !== "late_part" || attributes[semconv.GEN_AI_AGENT_NAME] !== undefined);
 
-/** The prompt, and the answer if no model call has it. How a turn ended is in its errors. */
+/** Its beginning and its end. An answer that no model call has is in the latter. */
 const turnEvents = ({ attributes, startMs, endMs }: SpanRecord): readonly Event[] => [
   {
     part: "prompt",
-    name: "openhook.prompt",
+    name: LOG_EVENTS.prompt.name,
     timeMs: startMs,
     attributes: picked(attributes, (name) => OF_PROMPT.has(name) || !Object.hasOwn(EXPOSURE, name)),
   },
   {
     part: "end",
-    name: "openhook.turn.end",
+    name: LOG_EVENTS.turn.name,
     timeMs: endMs,
     attributes: {
       ...picked(attributes, (name) => !OF_PROMPT.has(name) || name === semconv.OPENHOOK_TURN_ORIGIN),
@@ -117,7 +112,7 @@ function decision(part: string, timeMs: number, attributes: Attributes): readonl
   return [
     {
       part,
-      name: "openhook.tool_call.decision",
+      name: LOG_EVENTS.decision.name,
       timeMs,
       attributes: picked(attributes, (name) => OF_DECISION.has(name)),
     },

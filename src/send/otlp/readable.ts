@@ -78,7 +78,7 @@ export function toReadableLogs(
     eventName: record.name,
     body: record.name,
     spanContext: spanContext(record.traceId, record.spanId),
-    attributes: sendable(record.attributes),
+    attributes: { ...sendable(record.attributes), ...structured(record.attributes) },
     resource: resourceOf(record.resource),
     instrumentationScope: scope,
     droppedAttributesCount: 0,
@@ -144,6 +144,22 @@ const SEVERITIES = {
   info: { severityNumber: 9, severityText: "INFO" },
   warn: { severityNumber: 13, severityText: "WARN" },
 } as const satisfies Record<LogRecord["severity"], unknown>;
+
+const MESSAGES = ["gen_ai.input.messages", "gen_ai.output.messages"] as const;
+
+/** Messages with their structure, as the conventions require of events; spans have them as JSON texts. */
+function structured(attributes: LogRecord["attributes"]): logs.ReadableLogRecord["attributes"] {
+  const messages = MESSAGES.flatMap((name) => {
+    const text = attributes[name];
+    if (typeof text !== "string") return [];
+    try {
+      return [[name, JSON.parse(text, (_, value) => (typeof value === "string" ? wellFormed(value) : value))]];
+    } catch {
+      return [];
+    }
+  });
+  return Object.fromEntries(messages);
+}
 
 const NANO = 1e9;
 
