@@ -65,6 +65,7 @@ const program = await importBundled({
     export { nativeRecords } from "./src/collect/native/records.ts";
     export { settingsOfSchema } from "./src/config/schema-settings.ts";
     export { EXPOSURE } from "./src/core/telemetry/attributes.ts";
+    export { LOG_EVENTS } from "./src/core/telemetry/log-events.ts";
     export { SELF_SHAPES } from "./src/core/telemetry/self.ts";
     export { SHAPES } from "./src/core/telemetry/shapes.ts";
   `),
@@ -102,6 +103,7 @@ await put(
 );
 await put("docs/settings.md", table(["setting", "default", "meaning"], program.settingsOfSchema().map(settingOf)));
 await put("docs/metrics.md", metrics());
+await put("docs/logs.md", logs());
 await put("docs/native.md", await native());
 await put("docs/decisions/README.md", await decisions());
 await put("docs/commands.md", commands());
@@ -234,6 +236,11 @@ function metrics() {
       exposures.map(([name, exposure]) => [`\`${name}\``, exposure]),
     )}`,
   ].join("\n\n");
+}
+
+function logs() {
+  const rows = Object.values(program.LOG_EVENTS).map(({ name, meaning }) => [`\`${name}\``, meaning]);
+  return table(["event", "what it records"], rows);
 }
 
 /** What is kept of each agent's own telemetry, and how much that is for one recorded session. */

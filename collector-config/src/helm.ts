@@ -57,6 +57,7 @@ const CHARTS_OWN: Tree = {
 const HELM_CONFIGS: Readonly<Record<string, HelmConfig>> = {
   "gateway.yaml": { of: ["gateway.yaml", "redaction.yaml"], without: CHARTS_OWN },
   "native.yaml": { of: ["native.yaml"] },
+  "logs.yaml": { of: ["logs.yaml"] },
   "tier-1.yaml": { of: ["gateway-scaled/tier-1.yaml"], instead: withHeadlessService },
   "tier-1-kafka.yaml": { of: ["gateway-scaled/tier-1-kafka.yaml"] },
   "tier-2.yaml": {
@@ -69,6 +70,8 @@ const HELM_CONFIGS: Readonly<Record<string, HelmConfig>> = {
   "output-prometheus-otlp.yaml": { of: ["outputs/prometheus-otlp.yaml"] },
   "output-prometheus-scrape.yaml": { of: ["outputs/prometheus-scrape.yaml"] },
   "output-otlp.yaml": { of: ["outputs/otlp.yaml"] },
+  "output-otlp-logs.yaml": { of: ["outputs/otlp-logs.yaml"] },
+  "output-loki.yaml": { of: ["outputs/loki.yaml"] },
 };
 
 /** Pods are replaced: their addresses come from a headless service, not from a list. */

@@ -132,13 +132,16 @@ function readExporterVariable(layer: Layer, env: Env, exporter: ExporterVariable
   const target = mustBe(scope === "" ? `otlp.${name}` : `otlp.${scope}.${name}`);
   if (name === "protocol" && !isSupportedProtocol(text)) return false;
   const isFor = (signals: ReadonlyMap<OtlpSignal, string>) =>
-    scope === "" ? OTLP_SIGNALS.every((signal) => signals.has(signal)) : signals.has(scope);
+    scope === "" ? MAIN.every((signal) => signals.has(signal)) : signals.has(scope);
   if (name === "endpoint" && isFor(unsupported) && invalidReason(target.setting, text) !== undefined) return false;
   const isWord = name === "compression" || name === "protocol";
   const address = name === "endpoint" && isFor(grpc) ? withScheme(text, env, scope) : text;
   putText(layer, target, isWord ? text.toLowerCase() : address, foreign(variable));
   return layer.values.has(target.setting.key);
 }
+
+/** Signals that everybody sends. */
+const MAIN = ["traces", "metrics"] as const satisfies readonly OtlpSignal[];
 
 const nameOf = (scope: "" | OtlpSignal, suffix: string): string =>
   `OTEL_EXPORTER_OTLP_${scope === "" ? "" : `${scope.toUpperCase()}_`}${suffix}`;

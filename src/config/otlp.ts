@@ -16,7 +16,7 @@ interface Identity {
 /**
  * The destination of each signal: its own settings, otherwise the general ones.
  *
- * A signal is missing if it has no endpoint, is not `enabled`, or everything is `disabled`: its records are then only stored. The
+ * A signal is missing if it has no endpoint, is not `enabled`, or everything is `disabled`; log records also if `logs` is off: its records are then only stored. The
  * user's attributes win over ours; `service.name` is only present if the user set one.
  *
  * @see OpenTelemetry resource conventions for the values of os.type and host.arch
@@ -25,9 +25,11 @@ export function otlpSettings(config: Config, identity: Identity): OtlpSettings {
   const { otlp, resource } = config;
   const traces = signalSettings(config, "traces");
   const metrics = signalSettings(config, "metrics");
+  const logs = config.logs === "off" ? undefined : signalSettings(config, "logs");
   return {
     ...(traces !== undefined && { traces }),
     ...(metrics !== undefined && { metrics: { ...metrics, temporality: otlp.metrics.temporality } }),
+    ...(logs !== undefined && { logs }),
     resource: {
       "service.namespace": "coding-agents",
       "service.instance.id": identity.instanceId,

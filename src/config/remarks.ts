@@ -13,9 +13,13 @@ export const keysFor = (signal: OtlpSignal, name: string): readonly string[] => 
   `otlp.${name}`,
 ];
 
+/** The signals that are sent if they have an address. */
+export const wantedSignals = (effective: Effective): readonly OtlpSignal[] =>
+  OTLP_SIGNALS.filter((signal) => signal !== "logs" || (effective.get("logs")?.value ?? DEFAULTS.logs) !== "off");
+
 /** Addresses with the port of the other protocol. */
 export function portRemarks(effective: Effective): readonly string[] {
-  const remarks = OTLP_SIGNALS.flatMap((signal) => {
+  const remarks = wantedSignals(effective).flatMap((signal) => {
     const key = keysFor(signal, "endpoint").find((name) => effective.has(name));
     const endpoint = key === undefined ? undefined : effective.get(key);
     if (endpoint === undefined) return [];
@@ -32,8 +36,8 @@ export function remarksOn(effective: Effective, file: FileLayer): readonly strin
   const base = effective.get("otlp.endpoint");
   if (
     base !== undefined &&
-    OTLP_SIGNALS.some((signal) => protocolOf(effective, signal) !== "grpc") &&
-    /\/v1\/(traces|metrics)\/?$/.test(new URL(String(base.value)).pathname)
+    wantedSignals(effective).some((signal) => protocolOf(effective, signal) !== "grpc") &&
+    /\/v1\/(traces|metrics|logs)\/?$/.test(new URL(String(base.value)).pathname)
   ) {
     remarks.push(
       `${describeSource(base.source)}: otlp.endpoint ends in /v1/…, which is appended again; remove it, or use otlp.traces.endpoint`,
@@ -48,7 +52,7 @@ export function remarksOn(effective: Effective, file: FileLayer): readonly strin
       `environment variable ${value.source.variable} overrides ${key} of the file; if it is meant only for the agent, set ${ours} too`,
     );
   }
-  for (const signal of OTLP_SIGNALS) {
+  for (const signal of wantedSignals(effective)) {
     const has = (name: string) => keysFor(signal, name).some((key) => effective.has(key));
     if (has("clientCertificate") === has("clientKey")) continue;
     remarks.push(`otlp: clientCertificate and clientKey work only together; one of them is missing for ${signal}`);
@@ -58,7 +62,7 @@ export function remarksOn(effective: Effective, file: FileLayer): readonly strin
 
 // --- internal ---
 
-const ENDPOINTS = ["otlp.endpoint", "otlp.traces.endpoint", "otlp.metrics.endpoint"] as const;
+const ENDPOINTS = ["otlp.endpoint", "otlp.traces.endpoint", "otlp.metrics.endpoint", "otlp.logs.endpoint"] as const;
 
 /** Ports that are usually for one protocol, and the text for the other. */
 const PORTS = [

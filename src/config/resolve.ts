@@ -1,11 +1,12 @@
 import { OTLP_SIGNALS, type OtlpSignal } from "#core/model/settings.ts";
 import { suggest } from "#kit/suggest.ts";
+import { wordList } from "#kit/text/word-list.ts";
 import { DEFAULTS } from "./computed.const.ts";
 import type { FileLayer, MachineLayer } from "./document.lazy.ts";
 import type { OtelLayer } from "./environment.ts";
 import { decidesDestination, describeSource, type Given, type Layer, type Source } from "./layer.ts";
 import { otelWithoutLocked, withoutLocked } from "./locks.ts";
-import { type Effective, keysFor, portRemarks, remarksOn } from "./remarks.ts";
+import { type Effective, keysFor, portRemarks, remarksOn, wantedSignals } from "./remarks.ts";
 import type { Config } from "./schema.ts";
 import type { Setting } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
@@ -49,11 +50,13 @@ interface Layers {
  */
 export function resolve(all: Layers): LoadedConfig {
   const read = unlocked(all);
-  const layers = prepare(read);
+  // Nothing concerns log records that the user does not want
+  const signals = wantedSignals(overlay(read));
+  const layers = prepare(read, signals);
   const effective = overlay(layers);
   const unsupported = stopUnsupported(effective, layers);
-  const bound = bindHeaders(effective, layers, read.otel);
-  const stopped = new Set([...unsupported.stopped, ...stoppedByErrors(effective, layers)]);
+  const bound = bindHeaders(effective, layers, read.otel, signals);
+  const stopped = new Set([...unsupported.stopped, ...stoppedByErrors(effective, layers, signals)]);
   for (const signal of stopped) {
     effective.set(`otlp.${signal}.enabled`, { value: false, source: { kind: "withheld" } });
   }
@@ -104,20 +107,20 @@ const sets = (layers: readonly Layer[], signal: OtlpSignal, name: string): boole
 
 // 1. Each place by itself
 
-function prepare(layers: Layers): Layers {
+function prepare(layers: Layers, signals: readonly OtlpSignal[]): Layers {
   const otel = withServiceName(layers.otel);
   for (const key of [...otel.values.keys()]) {
-    const general = key.replace(/^otlp\.(traces|metrics)\./, "otlp.");
+    const general = key.replace(/^otlp\.(traces|metrics|logs)\./, "otlp.");
     if (general !== key && [layers.flags, layers.own].some(({ values }) => values.has(general)))
       otel.values.delete(key);
   }
   const yielding = yieldingToOwn(layers);
-  const unsupported = new Map([...otel.unsupported, ...yielding]);
-  for (const signal of yielding.keys()) removeProtocol(otel, signal);
+  const unsupported = new Map([...otel.unsupported, ...yielding].filter(([signal]) => signals.includes(signal)));
+  for (const signal of yielding.keys()) removeProtocol(otel, signal, signals);
   for (const signal of unsupported.keys()) {
     if (!sets(userLayers(layers), signal, "endpoint")) continue;
     otel.values.delete(`otlp.${signal}.endpoint`);
-    if (unsupported.size === OTLP_SIGNALS.length) otel.values.delete("otlp.endpoint");
+    if (unsupported.size === signals.length) otel.values.delete("otlp.endpoint");
   }
   return {
     flags: withServiceName(layers.flags),
@@ -138,12 +141,12 @@ function yieldingToOwn(layers: Layers): ReadonlyMap<OtlpSignal, string> {
   );
 }
 
-/** Removes OpenTelemetry's protocol for one signal and keeps it for the other. */
-function removeProtocol({ values }: Layer, signal: OtlpSignal): void {
+/** Removes OpenTelemetry's protocol for one signal and keeps it for the others. */
+function removeProtocol({ values }: Layer, signal: OtlpSignal, signals: readonly OtlpSignal[]): void {
   const general = values.get("otlp.protocol");
   values.delete(`otlp.${signal}.protocol`);
   values.delete("otlp.protocol");
-  for (const other of OTLP_SIGNALS) {
+  for (const other of signals) {
     const key = `otlp.${other}.protocol`;
     if (other !== signal && general !== undefined && !values.has(key)) values.set(key, general);
   }
@@ -231,18 +234,18 @@ function stopUnsupported(effective: Effective, { otel, ...others }: Layers) {
     ...[...ignored].map((variable) => `${start(variable)}; it is ignored, together with its address`),
     ...[...stopping].map(
       ([variable, signals]) =>
-        `${start(variable)}; ${signals.join(" and ")} are not exported. Set an address for HTTP, usually with port 4318: ` +
+        `${start(variable)}; ${wordList(signals)} are not exported. Set an address for HTTP, usually with port 4318: ` +
         suggest("config set otlp.endpoint URL"),
     ),
   ];
   return { stopped, warnings };
 }
 
-function stoppedByErrors(effective: Effective, layers: Layers): readonly OtlpSignal[] {
-  if (layers.file.unreadable || layers.machine.unreadable) return OTLP_SIGNALS;
+function stoppedByErrors(effective: Effective, layers: Layers, signals: readonly OtlpSignal[]): readonly OtlpSignal[] {
+  if (layers.file.unreadable || layers.machine.unreadable) return signals;
   const order = highestFirst(layers);
   const broken = SETTINGS.filter((setting) => decidesDestination(setting) && isBroken(order, setting));
-  return OTLP_SIGNALS.filter((signal) =>
+  return signals.filter((signal) =>
     broken.some(({ key, kind, path }) => {
       if (path[0] !== "otlp" || path[1] === signal) return true;
       // A general setting does not matter to a signal with its own
@@ -260,9 +263,15 @@ function isBroken(order: readonly Layer[], { key, kind }: Setting): boolean {
 // 4. Headers
 
 /** Adds the headers that may go to each signal's destination. @returns a warning for each place whose headers may not */
-function bindHeaders(effective: Effective, layers: Layers, otelAsGiven: OtelLayer): readonly string[] {
+function bindHeaders(
+  effective: Effective,
+  layers: Layers,
+  otelAsGiven: OtelLayer,
+  signals: readonly OtlpSignal[],
+): readonly string[] {
   const warnings = new Set<string>();
   const order = highestFirst(layers);
+  const isWanted = (signal: OtlpSignal): boolean => signals.includes(signal);
   const general = OTLP_SIGNALS.map((signal) => {
     const [own, shared] = keysFor(signal, "endpoint").map((key) => effective.get(key)?.value);
     const destination = own ?? shared;
@@ -270,14 +279,15 @@ function bindHeaders(effective: Effective, layers: Layers, otelAsGiven: OtelLaye
       const named = originNamed(layer === layers.otel ? otelAsGiven : layer, signal);
       if (destination === undefined || named === undefined || named === originOf(destination)) return true;
       const [refused] = [`otlp.${signal}`, "otlp"].flatMap((group) => [...headersIn([layer], group).values()]);
-      if (refused !== undefined) warnings.add(refusal(refused.source, named, originOf(destination)));
+      if (refused !== undefined && isWanted(signal))
+        warnings.add(refusal(refused.source, named, originOf(destination)));
       return false;
     });
     return { signal, shared: headersIn(allowed, "otlp"), allowed };
   });
   for (const { signal, shared, allowed } of general) {
-    for (const [key, value] of shared) {
-      const forAll = general.every((other) => other.shared.get(key)?.value === value.value);
+    for (const [key, value] of isWanted(signal) ? shared : []) {
+      const forAll = general.every((other) => !isWanted(other.signal) || other.shared.get(key)?.value === value.value);
       effective.set(forAll ? key : key.replace(/^otlp\./, `otlp.${signal}.`), value);
     }
     for (const [key, value] of headersIn(allowed, `otlp.${signal}`)) effective.set(key, value);

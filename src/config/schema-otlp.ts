@@ -38,12 +38,12 @@ const headersCommand = (what: string) =>
 const headersFile = (what: string) =>
   text("absolutePath").min(1).optional().describe(what).register(about, { filesOnly: true });
 
-/** Settings of both signals. */
+/** Settings of all signals. */
 export const general = {
   endpoint: endpoint
     .optional()
     .describe(
-      "Base address; for HTTP, /v1/traces and /v1/metrics are appended. Without an endpoint no data leaves this machine.",
+      "Base address; for HTTP, /v1/traces, /v1/metrics and /v1/logs are appended. Without an endpoint no data leaves this machine.",
     ),
   protocol: protocol
     .default("http/protobuf")

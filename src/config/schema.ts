@@ -30,7 +30,13 @@ export const Config = z.strictObject({
         })
         .prefault({})
         .describe("Overrides for metrics."),
-      maxSpansPerRequest: z.int().min(1).max(10_000).default(512).describe("Maximum number of spans in one request."),
+      logs: z.strictObject(own("logs")).prefault({}).describe("Overrides for log records, see logs."),
+      maxSpansPerRequest: z
+        .int()
+        .min(1)
+        .max(10_000)
+        .default(512)
+        .describe("Maximum number of spans or log records in one request."),
       maxBytesPerRequest: z
         .int()
         .min(1_000)
@@ -41,7 +47,7 @@ export const Config = z.strictObject({
       concurrency: z.int().min(1).max(16).default(2).describe("Maximum number of concurrent requests."),
     })
     .prefault({})
-    .describe("Where traces and metrics are exported to."),
+    .describe("Where traces, metrics and log records are exported to."),
   outbox: z
     .strictObject({
       maxAgeDays: z
@@ -123,6 +129,12 @@ export const Config = z.strictObject({
     })
     .prefault({})
     .describe("How sessions are split into traces."),
+  logs: z
+    .enum(["off", "events"])
+    .default("off")
+    .describe(
+      "Whether the events of sessions are exported as log records too: prompts, calls, decisions, errors, compactions and ends, see docs/logs.md.",
+    ),
   semconv: z
     .enum(["both", "latest", "v1.41"])
     .default("both")

@@ -35,6 +35,7 @@ export const FAULT_POINTS = [
   "transcript.look",
   "bridge.run",
   "spans.send",
+  "logs.send",
   "metrics.send",
   "delivered.write",
   "statusline.write",

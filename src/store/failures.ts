@@ -111,13 +111,14 @@ export const unreadTranscripts = (
 export const hasUnread = (db: Database, session: number): boolean =>
   db.prepare(`SELECT 1 FROM sessions s WHERE s.id = ? AND ${NAMES_UNREAD}`).get(session) !== undefined;
 
-/** Removes the failures of spans that are not in the queue any more, or are not refused any more. */
+/** Removes the failures of spans and log records that are not in a queue any more, or are not refused any more. */
 export function clearSpanFailures(db: Database): void {
   const steps = "step IN ('redact', 'encode')";
   if (db.prepare(`SELECT 1 FROM failures WHERE ${steps} LIMIT 1`).get() === undefined) return;
   db.prepare(
     `DELETE FROM failures WHERE ${steps} AND session NOT IN
-       (SELECT s.session FROM outbox o JOIN spans s ON s.seq = o.seq WHERE ${IS_REFUSED})`,
+       (SELECT s.session FROM outbox o JOIN spans s ON s.seq = o.seq WHERE ${IS_REFUSED}
+        UNION SELECT o.session FROM log_outbox o WHERE ${IS_REFUSED})`,
   ).run();
 }
 

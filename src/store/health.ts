@@ -101,7 +101,7 @@ export function sourceActivity(db: Database, source: string): SourceActivity | u
 
 // --- internal ---
 
-const SMALL_TABLES = ["meta", "sessions", "segments", "counters", "outbox"] as const;
+const SMALL_TABLES = ["meta", "sessions", "segments", "counters", "outbox", "log_outbox"] as const;
 
 /** SQLite does not notice a damaged name of a table or column; for this program it is missing. */
 function missingNames(db: Database): readonly string[] {

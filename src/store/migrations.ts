@@ -89,4 +89,18 @@ export const MIGRATIONS: readonly string[] = [
    ) WITHOUT ROWID;
    CREATE INDEX native_records_by_span ON native_records (source, session_id, span_id) WHERE span_id IS NOT NULL;
    CREATE INDEX native_records_pending ON native_records (source, session_id) WHERE state = 0`,
+  // Log records to be sent, in the form of the outbox. They are parts of stored spans, or have a body of their own
+  `CREATE TABLE log_outbox (
+     seq INTEGER PRIMARY KEY,
+     session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+     span INTEGER REFERENCES spans (seq) ON DELETE CASCADE,
+     part TEXT NOT NULL,
+     body TEXT,
+     attempts INTEGER NOT NULL DEFAULT 0,
+     since_ms REAL,
+     bytes INTEGER
+   );
+   CREATE INDEX log_outbox_by_session ON log_outbox (session);
+   CREATE INDEX log_outbox_by_span ON log_outbox (span) WHERE span IS NOT NULL;
+   CREATE INDEX log_outbox_suspect ON log_outbox (seq) WHERE attempts >= 3`,
 ];

@@ -1,6 +1,10 @@
-import type { SpanRecord } from "#core/model/telemetry.ts";
+import type { OtlpSignal } from "#core/model/settings.ts";
+import type { LogRecord, SpanRecord } from "#core/model/telemetry.ts";
 import type { Database } from "./database.ts";
 import { addToMeta, readMeta, writeMeta } from "./meta.ts";
+
+/** Signals whose records wait in a queue. Each has a table of the same form, and rules are the same for all. */
+export type QueuedSignal = Exclude<OtlpSignal, "metrics">;
 
 /** A queued span; `seq` is its position in the order of settling. */
 export interface OutboxRow {
@@ -8,14 +12,20 @@ export interface OutboxRow {
   readonly record: SpanRecord;
 }
 
-/** The queue, and the spans that left it undelivered. Totals are over all drains. */
+/** A queued log record: a part of a stored span, or a record of its own. */
+export type QueuedLog = { readonly seq: number } & (
+  | { readonly span: SpanRecord; readonly part: string }
+  | { readonly record: LogRecord }
+);
+
+/** The queue of a signal, and the records that left it undelivered. Totals are over all drains. */
 interface OutboxState {
-  readonly spans: number;
+  readonly records: number;
   /** Of these, refused by the backend or too large, each when it was sent alone. Retried last, once an hour. */
   readonly refused: number;
   /** Size of the records as stored. */
   readonly bytes: number;
-  /** When the oldest queued span was added, in milliseconds since the epoch; absent if the queue is empty. */
+  /** When the oldest queued record was added, in milliseconds since the epoch; absent if the queue is empty. */
   readonly oldestMs?: number;
   /** Dropped because of the limits of age and size while an endpoint was set: never sent. They stay in the store. */
   readonly droppedTotal: number;
@@ -31,6 +41,25 @@ export function enqueue(db: Database, key: string, nowMs: number): void {
   db.prepare(
     "INSERT INTO outbox (seq, since_ms, bytes) SELECT seq, ?, length(CAST(record AS BLOB)) FROM spans WHERE key = ?",
   ).run(nowMs, key);
+}
+
+/**
+ * Adds log records to their queue, in the transaction that stores the span or fact that they show.
+ *
+ * @param span the key of the stored span that they are parts of; absent: they are stored themselves until they are sent
+ */
+export function enqueueLogs(
+  db: Database,
+  session: number,
+  records: readonly LogRecord[],
+  nowMs: number,
+  span?: string,
+): void {
+  const add = db.prepare(
+    `INSERT INTO log_outbox (session, span, part, body, since_ms, bytes)
+     VALUES (?1, (SELECT seq FROM spans WHERE key = ?2), ?3, iif(?2 IS NULL, ?4, NULL), ?5, length(CAST(?4 AS BLOB)))`,
+  );
+  for (const record of records) add.run(session, span ?? null, record.part, JSON.stringify(record), nowMs);
 }
 
 /** The parts of the outbox in the order of sending: no known failure; failed in a separate request; refused in a separate request. */
@@ -52,50 +81,79 @@ export const queuedSpans = (
     .all(afterSeq, limit)
     .map((row) => ({ seq: Number(row["seq"]), record: JSON.parse(String(row["record"])) as SpanRecord }));
 
-/** Removes acknowledged spans from the outbox. They stay in the store. */
-export function acknowledge(db: Database, seqs: readonly number[]): void {
+/** `queuedSpans` for log records. */
+export const queuedLogs = (
+  db: Database,
+  afterSeq: number,
+  limit: number,
+  part: OutboxPart = "healthy",
+): readonly QueuedLog[] =>
+  db
+    .prepare(
+      `SELECT o.seq, o.part, o.body, s.record FROM log_outbox o LEFT JOIN spans s ON s.seq = o.span
+       WHERE o.seq > ? AND ${ATTEMPTS[part]} ORDER BY o.seq LIMIT ?`,
+    )
+    .all(afterSeq, limit)
+    .map((row) => {
+      const seq = Number(row["seq"]);
+      if (row["body"] !== null) return { seq, record: JSON.parse(String(row["body"])) as LogRecord };
+      return { seq, part: String(row["part"]), span: JSON.parse(String(row["record"])) as SpanRecord };
+    });
+
+/** Removes acknowledged records from their queue. Spans stay in the store. */
+export function acknowledge(db: Database, seqs: readonly number[], signal: QueuedSignal = "traces"): void {
   db.transaction(() => {
-    const remove = db.prepare("DELETE FROM outbox WHERE seq = ?");
+    const remove = db.prepare(`DELETE FROM ${TABLES[signal]} WHERE seq = ?`);
     for (const seq of seqs) remove.run(seq);
   }, "commit.acknowledged");
 }
 
-/** `acknowledge` for a request of which the backend rejected some spans permanently without naming them. */
-export function settleRejected(db: Database, seqs: readonly number[], rejected: number): void {
+/** `acknowledge` for a request of which the backend rejected some records permanently without naming them. */
+export function settleRejected(
+  db: Database,
+  seqs: readonly number[],
+  rejected: number,
+  signal: QueuedSignal = "traces",
+): void {
   db.transaction(() => {
-    acknowledge(db, seqs);
-    addToMeta(db, TOTALS.rejected, rejected);
+    acknowledge(db, seqs, signal);
+    addToMeta(db, totalOf(signal, "rejected"), rejected);
   }, "commit.acknowledged");
 }
 
 /**
- * Stores that a span failed when it was sent alone. After three failures for any reason it is sent after all others; after a
+ * Stores that a record failed when it was sent alone. After three failures for any reason it is sent after all others; after a
  * refusal, or if it is too large, immediately.
  */
-export function recordFailure(db: Database, seq: number, isRefused: boolean): void {
-  db.prepare("UPDATE outbox SET attempts = attempts + ? WHERE seq = ?").run(isRefused ? REFUSED : 1, seq);
+export function recordFailure(db: Database, seq: number, isRefused: boolean, signal: QueuedSignal = "traces"): void {
+  db.prepare(`UPDATE ${TABLES[signal]} SET attempts = attempts + ? WHERE seq = ?`).run(isRefused ? REFUSED : 1, seq);
 }
 
-/** The number of the session that a span belongs to. */
-export const sessionOfSpan = (db: Database, seq: number): number =>
-  Number(db.prepare("SELECT session FROM spans WHERE seq = ?").get(seq)?.["session"]);
+/** The number of the session that a queued record belongs to. */
+export const sessionOfQueued = (db: Database, seq: number, signal: QueuedSignal): number =>
+  Number(db.prepare(`SELECT session FROM ${SESSIONS[signal]} WHERE seq = ?`).get(seq)?.["session"]);
 
-export const queuedCount = (db: Database): number =>
-  Number(db.prepare("SELECT count(*) AS n FROM outbox").get()?.["n"] ?? 0);
+/** How many records of a signal are queued. */
+export const queuedCount = (db: Database, signal: QueuedSignal = "traces"): number =>
+  Number(db.prepare(`SELECT count(*) AS n FROM ${TABLES[signal]}`).get()?.["n"] ?? 0);
 
-/** The state of the queue, and what was dropped so far. Reads the whole outbox, but no records. */
-export function outboxState(db: Database): OutboxState {
+/** Whether any record in one part of a queue. */
+export const hasQueued = (db: Database, part: OutboxPart, signal: QueuedSignal): boolean =>
+  db.prepare(`SELECT 1 FROM ${TABLES[signal]} o WHERE ${ATTEMPTS[part]} LIMIT 1`).get() !== undefined;
+
+/** The state of a queue, and what was dropped so far. Reads the whole queue, but no records. */
+export function outboxState(db: Database, signal: QueuedSignal = "traces"): OutboxState {
   const row = db
     .prepare(
-      `SELECT count(*) AS spans, coalesce(sum(attempts >= ${REFUSED}), 0) AS refused,
-         coalesce(sum(bytes), 0) AS bytes, min(since_ms) AS oldest_ms FROM outbox`,
+      `SELECT count(*) AS records, coalesce(sum(attempts >= ${REFUSED}), 0) AS refused,
+         coalesce(sum(bytes), 0) AS bytes, min(since_ms) AS oldest_ms FROM ${TABLES[signal]}`,
     )
     .get();
   const oldestMs = row?.["oldest_ms"];
-  const lastDropMs = readMeta(db, LAST_DROP);
-  const total = (why: keyof typeof TOTALS): number => Number(readMeta(db, TOTALS[why]) ?? "0");
+  const lastDropMs = readMeta(db, lastDropOf(signal));
+  const total = (why: Loss): number => Number(readMeta(db, totalOf(signal, why)) ?? "0");
   return {
-    spans: Number(row?.["spans"] ?? 0),
+    records: Number(row?.["records"] ?? 0),
     refused: Number(row?.["refused"] ?? 0),
     bytes: Number(row?.["bytes"] ?? 0),
     ...(typeof oldestMs === "number" && { oldestMs }),
@@ -106,14 +164,14 @@ export function outboxState(db: Database): OutboxState {
   };
 }
 
-/** Limits of the queue. */
+/** Limits of a queue. */
 interface OutboxLimits {
   readonly maxAgeMs: number;
   readonly maxBytes: number;
 }
 
 /**
- * Drops the oldest spans from the outbox until it is within its limits, and counts them. The spans stay in the store.
+ * Drops the oldest records from a queue until it is within its limits, and counts them. Spans stay in the store.
  *
  * @param nowMs milliseconds since the epoch
  * @param hasBackend false: they are counted separately, because no endpoint was set
@@ -124,15 +182,17 @@ export function enforceLimits(
   { maxAgeMs, maxBytes }: OutboxLimits,
   nowMs: number,
   hasBackend: boolean,
+  signal: QueuedSignal = "traces",
 ): { readonly tooOld: number; readonly tooMuch: number } {
   return db.transaction(() => {
-    db.prepare("UPDATE outbox SET since_ms = ? WHERE since_ms IS NULL OR since_ms < ?").run(nowMs, EARLIEST_MS);
+    const table = TABLES[signal];
+    db.prepare(`UPDATE ${table} SET since_ms = ? WHERE since_ms IS NULL OR since_ms < ?`).run(nowMs, EARLIEST_MS);
     const beforeMs = Math.max(nowMs - maxAgeMs, 0);
-    const tooOld = db.prepare("DELETE FROM outbox WHERE since_ms < ?").run(beforeMs).changes;
-    const tooMuch = dropBeyond(db, maxBytes);
+    const tooOld = db.prepare(`DELETE FROM ${table} WHERE since_ms < ?`).run(beforeMs).changes;
+    const tooMuch = dropBeyond(db, table, maxBytes);
     if (tooOld + tooMuch > 0) {
-      addToMeta(db, TOTALS[hasBackend ? "dropped" : "unclaimed"], tooOld + tooMuch);
-      if (hasBackend) writeMeta(db, LAST_DROP, String(nowMs));
+      addToMeta(db, totalOf(signal, hasBackend ? "dropped" : "unclaimed"), tooOld + tooMuch);
+      if (hasBackend) writeMeta(db, lastDropOf(signal), String(nowMs));
     }
     return { tooOld, tooMuch };
   });
@@ -158,22 +218,23 @@ const ATTEMPTS = {
 /** SQL: whether a row `o` of the outbox was refused. */
 export const IS_REFUSED = ATTEMPTS.refused;
 
-const TOTALS = {
-  dropped: "outbox.dropped_total",
-  unclaimed: "outbox.unclaimed_total",
-  rejected: "outbox.rejected_total",
-} as const;
-const LAST_DROP = "outbox.last_drop_ms";
+const TABLES = { traces: "outbox", logs: "log_outbox" } as const satisfies Record<QueuedSignal, string>;
+/** Where the session of a queued record is. */
+const SESSIONS = { traces: "spans", logs: "log_outbox" } as const satisfies Record<QueuedSignal, string>;
+
+type Loss = "dropped" | "unclaimed" | "rejected";
+const totalOf = (signal: QueuedSignal, why: Loss): string => `${TABLES[signal]}.${why}_total`;
+const lastDropOf = (signal: QueuedSignal): string => `${TABLES[signal]}.last_drop_ms`;
 
 /** Drops the oldest rows that exceed the limit. @returns how many */
-function dropBeyond(db: Database, maxBytes: number): number {
-  const held = Number(db.prepare("SELECT coalesce(sum(bytes), 0) AS n FROM outbox").get()?.["n"] ?? 0);
+function dropBeyond(db: Database, table: string, maxBytes: number): number {
+  const held = Number(db.prepare(`SELECT coalesce(sum(bytes), 0) AS n FROM ${table}`).get()?.["n"] ?? 0);
   if (held <= maxBytes) return 0;
   const last = db
     .prepare(
-      `SELECT seq FROM (SELECT seq, sum(coalesce(bytes, 0)) OVER (ORDER BY seq DESC) AS held FROM outbox)
+      `SELECT seq FROM (SELECT seq, sum(coalesce(bytes, 0)) OVER (ORDER BY seq DESC) AS held FROM ${table})
        WHERE held > ? ORDER BY seq DESC LIMIT 1`,
     )
     .get(maxBytes)?.["seq"];
-  return typeof last === "number" ? db.prepare("DELETE FROM outbox WHERE seq <= ?").run(last).changes : 0;
+  return typeof last === "number" ? db.prepare(`DELETE FROM ${table} WHERE seq <= ?`).run(last).changes : 0;
 }

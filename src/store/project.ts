@@ -40,6 +40,7 @@ export function excludeSession(db: Database, { id }: Pick<StoredSession, "id">):
   if (projectOf(db, id).excluded) return 0;
   db.prepare("PRAGMA secure_delete = ON").get();
   db.prepare("DELETE FROM outbox WHERE seq IN (SELECT seq FROM spans WHERE session = ?)").run(id);
+  db.prepare("DELETE FROM log_outbox WHERE session = ?").run(id);
   const { changes: spans } = db.prepare("DELETE FROM spans WHERE session = ?").run(id);
   for (const table of TABLES) db.prepare(`DELETE FROM ${table} WHERE session = ?`).run(id);
   db.prepare(

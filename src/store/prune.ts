@@ -33,6 +33,7 @@ export const prunableSessions = (
          AND (?4 OR NOT EXISTS (SELECT 1 FROM packed p WHERE p.session = s.id))
          AND NOT ${isOpen("s.id")}
          AND NOT EXISTS (SELECT 1 FROM spans p JOIN outbox o ON o.seq = p.seq WHERE p.session = s.id)
+         AND NOT EXISTS (SELECT 1 FROM log_outbox o WHERE o.session = s.id)
        ORDER BY last_ms, id LIMIT ?2`,
     )
     .all(beforeMs, limit, only ?? null, isOnRequest ? 1 : 0)
@@ -130,6 +131,7 @@ export const SESSION_TABLES = [
   "subagents",
   "model_calls",
   "tool_calls",
+  "log_outbox",
   "spans",
   "packed_usage",
   "packed_tools",

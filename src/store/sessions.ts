@@ -162,6 +162,7 @@ export const sessionsToSend = (db: Database, recent: number): readonly { readonl
     .prepare(
       `SELECT DISTINCT cwd FROM sessions WHERE cwd IS NOT NULL AND (
          id IN (SELECT session FROM spans WHERE seq IN (SELECT seq FROM outbox))
+         OR id IN (SELECT session FROM log_outbox)
          OR id IN (SELECT id FROM sessions ORDER BY last_ms DESC LIMIT ?))`,
     )
     .all(recent)

@@ -1,10 +1,11 @@
 import type { Price } from "#core/model/price-list.ts";
 import type { Session, SettledWork, Subagent, Turn } from "#core/model/session.ts";
-import type { Counted, MetricShape, SpanParents } from "#core/model/telemetry.ts";
+import type { Counted, LogRecord, MetricShape, SpanParents, SpanRecord } from "#core/model/telemetry.ts";
 import { runKeyOf } from "#core/rules/segments.ts";
 import { countFacts } from "./counters.ts";
 import type { Database } from "./database.ts";
 import { settleFacts } from "./facts.ts";
+import { enqueueLogs } from "./outbox.ts";
 import { insertRow } from "./rows.ts";
 import { putSegment, type StoredSegment } from "./segments.ts";
 import { putOpenWork, putSubagent, putTurn, removeOpenWork, renameTurn } from "./settled-context.ts";
@@ -25,6 +26,12 @@ export interface Settlement {
   /** Read once, one at a time: all spans of a large turn together take more memory than the turn itself. */
   readonly spans: Iterable<StoredSpan>;
   readonly parents: SpanParents;
+  /** Absent: log records are not sent. */
+  readonly logs?: {
+    readonly of: (record: SpanRecord) => readonly LogRecord[];
+    /** Of facts that are on no span. */
+    readonly others: readonly LogRecord[];
+  };
   /** Read once, after the spans. */
   readonly counts: Iterable<Counted>;
   /** Prices of model calls, by the call's key. */
@@ -58,7 +65,9 @@ export function settle(
     putWork(db, sessionNumber, run, settlement.prices);
     if (run.settled !== undefined) removeOpenWork(db, sessionNumber, runKeyOf(run));
   }
-  const added = putSpans(db, sessionNumber, spans, settlement.parents, nowMs);
+  const { logs } = settlement;
+  const added = putSpans(db, sessionNumber, spans, settlement.parents, nowMs, logs?.of);
+  if (logs !== undefined) enqueueLogs(db, sessionNumber, logs.others, nowMs);
   for (const some of batches(counts)) countFacts(db, some, shapes, nowMs);
   settleFacts(db, sessionNumber, session.unused);
   const settled = [...turns, ...subagents, ...parts.map(({ part }) => part), ...segments.map(({ segment }) => segment)];

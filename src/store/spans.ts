@@ -1,7 +1,7 @@
-import type { SpanParents, SpanRecord } from "#core/model/telemetry.ts";
+import type { LogRecord, SpanParents, SpanRecord } from "#core/model/telemetry.ts";
 import type { Database } from "./database.ts";
 import { addToMeta, readMeta } from "./meta.ts";
-import { enqueue } from "./outbox.ts";
+import { enqueue, enqueueLogs } from "./outbox.ts";
 import { hasPrunedFacts, isPrunedFact } from "./pruned-facts.ts";
 import { ROWS_PER_PIECE } from "./queries.ts";
 
@@ -17,6 +17,7 @@ export interface StoredSpan {
  * trace and was queued before, is queued now, or will be, because it is the span of an open segment, turn, subagent or call. Any other
  * span gets another parent and is counted: an error in this program must not make a span that no backend can place.
  *
+ * @param logsOf the log records of a span; absent: none are sent
  * @returns how many were added
  */
 export function putSpans(
@@ -25,6 +26,7 @@ export function putSpans(
   spans: Iterable<StoredSpan>,
   parents: SpanParents,
   nowMs: number,
+  logsOf?: (record: SpanRecord) => readonly LogRecord[],
 ): number {
   let added = 0;
   const mayBeForgotten = hasPrunedFacts(db);
@@ -44,6 +46,7 @@ export function putSpans(
       else undecided.push(span);
     }
     enqueue(db, key, nowMs);
+    if (logsOf !== undefined) enqueueLogs(db, sessionNumber, logsOf(record), nowMs, key);
     added++;
   }
   for (const span of undecided) if (!hasParent(db, span, parents)) repair(db, span, parents);

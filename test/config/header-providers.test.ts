@@ -54,6 +54,8 @@ describe("commands and files that provide headers", () => {
       "otlp.traces.headersFile",
       "otlp.metrics.headersCommand",
       "otlp.metrics.headersFile",
+      "otlp.logs.headersCommand",
+      "otlp.logs.headersFile",
       "view.hosts",
       "prices.providers",
       "prices.plans",

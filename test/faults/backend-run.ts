@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { GEN_AI_USAGE_INPUT_TOKENS, OPENHOOK_SPAN_KIND, OPENHOOK_TOKEN_TYPE } from "#core/telemetry/semconv.ts";
-import type { ReceivedPoint, ReceivedSpan, Receiver } from "../receiver/receiver.ts";
+import type { ReceivedLog, ReceivedPoint, ReceivedSpan, Receiver } from "../receiver/receiver.ts";
 import { HOOK_ALONE, Machine, RECORDINGS, RecordedAgent, sleep } from "../support/program.ts";
 import type { Expected } from "../support/summary.ts";
 import type { BackendFault } from "./backend-faults.ts";
@@ -12,6 +12,8 @@ const NAME = "parallel-tools";
 const EXPECTED: Expected = JSON.parse(readFileSync(join(RECORDINGS, NAME, "expected.json"), "utf8"));
 /** One session, one turn, three model calls, six tool calls. */
 export const SPANS = 11;
+/** As many, and the turn's has two. */
+const LOGS = 12;
 export const INPUT_TOKENS = Number(EXPECTED.sessions[0]?.totals["input"]);
 
 /** In a header and in the address; must never be printed. */
@@ -48,6 +50,7 @@ export async function undergo(fault: BackendFault): Promise<FaultResult | undefi
       const env: Readonly<Record<string, string>> = {
         OPENHOOK_OTEL_OTLP_ENDPOINT: addressOf(backend.url),
         OPENHOOK_OTEL_OTLP_HEADERS: HEADERS,
+        OPENHOOK_OTEL_LOGS: "events",
         ...lasting,
       };
       const beganMs = Date.now();
@@ -61,21 +64,27 @@ export async function undergo(fault: BackendFault): Promise<FaultResult | undefi
       const status = fault.says === undefined ? "" : await machine.ok(["status", "--json"], { env });
       expectNoSecret(machine, JSON.stringify(report), status);
 
-      const before = { spans: [...(backend.ill?.spans ?? [])], points: [...(backend.ill?.metricPoints ?? [])] };
+      const before = {
+        spans: [...(backend.ill?.spans ?? [])],
+        points: [...(backend.ill?.metricPoints ?? [])],
+        logs: [...(backend.ill?.logs ?? [])],
+      };
       const well = fault.staysIll === true ? backend.ill : await backend.heal();
       if (well === undefined) throw new Error(`${fault.name}: no backend accepts anything`);
       await sleep(fault.waitMs ?? 0);
       const healedMs = Date.now();
       const last = await drains(machine, fault.drains ?? 1, env);
       const recoveryMs = Date.now() - healedMs;
-      expect(last).toMatchObject({ waiting: 0 });
+      expect(last).toMatchObject({ waiting: 0, logs: { waiting: 0 } });
       const isSame = well === backend.ill;
       const spans = isSame ? well.spans : [...before.spans, ...well.spans];
       const points = isSame ? well.metricPoints : [...before.points, ...well.metricPoints];
+      const logs = isSame ? well.logs : [...before.logs, ...well.logs];
       const repeats = expectAllById(spans, fault.isAmbiguous === true);
+      expectAllLogs(logs, fault.isAmbiguous === true);
       if (env["OPENHOOK_OTEL_OTLP_METRICS_ENABLED"] !== "false") expectExactCounters(points);
       // Nothing more is sent
-      expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: 0 });
+      expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: 0, logs: { sent: 0, waiting: 0 } });
       expect(isSame ? well.spans : [...before.spans, ...well.spans]).toHaveLength(spans.length);
       const note = repeats === 0 ? {} : { note: `${repeats} sent again, identical in every attribute` };
       return {
@@ -108,6 +117,17 @@ export function expectAllById(spans: readonly ReceivedSpan[], isAmbiguous: boole
   return spans.length - SPANS;
 }
 
+/** Checks that all log records of the session arrived; repeated ones must be equal. */
+export function expectAllLogs(logs: readonly ReceivedLog[], isAmbiguous: boolean): void {
+  const byId = groupBy(logs, (log) => log.attributes["log.record.uid"]);
+  for (const [first, ...again] of byId.values()) for (const log of again) expect(log).toEqual(first);
+  const names = [...byId.values()].map(([log]) => log?.name);
+  expect(names.filter((name) => name === "gen_ai.client.inference.operation.details")).toHaveLength(3);
+  expect(names.filter((name) => name === "openhook.tool_call")).toHaveLength(6);
+  expect(byId.size).toBe(LOGS);
+  if (!isAmbiguous) expect(logs).toHaveLength(LOGS);
+}
+
 /** Checks that the last point of each counter is right, its start never moves, and no time has two values. */
 export function expectExactCounters(points: readonly ReceivedPoint[], inputTokens = INPUT_TOKENS): void {
   const streams = groupBy(
@@ -134,9 +154,12 @@ export function expectExactCounters(points: readonly ReceivedPoint[], inputToken
 /** Drains until the queue is empty, at most this many times. */
 async function drains(machine: Machine, most: number, env: Readonly<Record<string, string>>) {
   let report = await machine.drain([], env);
-  for (let n = 1; n < most && report["waiting"] !== 0; n++) report = await machine.drain([], env);
+  for (let n = 1; n < most && hasMore(report); n++) report = await machine.drain([], env);
   return report;
 }
+
+const hasMore = (report: Readonly<Record<string, unknown>>): boolean =>
+  report["waiting"] !== 0 || (report["logs"] as { readonly waiting: number }).waiting !== 0;
 
 /** Checks output and log for secrets. */
 export function expectNoSecret(machine: Machine, ...outputs: readonly string[]): void {

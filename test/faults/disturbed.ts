@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { allowCommand } from "./allow-command.ts";
 import { type Fault, nameOf } from "./fault.ts";
-import { type Outcome, outcomeOf, waitingIn, withoutReason } from "./outcome.ts";
+import { idOf, type Outcome, outcomeOf, waitingIn, withoutReason } from "./outcome.ts";
 import type { FaultBuild } from "./program.ts";
 import type { State, World } from "./world.ts";
 
@@ -14,14 +14,14 @@ export interface Disturbed {
   readonly problems: readonly string[];
   readonly lost: number;
   readonly duplicates: number;
-  /** Spans that a backend accepted but that could not be marked as sent: sent again, byte for byte the same. */
+  /** Spans and log records that a backend accepted but that could not be marked as sent: sent again, byte for byte the same. */
   readonly sentAgain: number;
   /** From the restart until everything is as in an undisturbed run. */
   readonly recoveryMs: number;
 }
 
-/** Small requests, so that a kill can come between them; all other settings are defaults. */
-const SETTINGS = { OPENHOOK_OTEL_OTLP_MAX_SPANS_PER_REQUEST: "30" } as const;
+/** Small requests, so that a kill can come between them, and every signal; all other settings are defaults. */
+const SETTINGS = { OPENHOOK_OTEL_OTLP_MAX_SPANS_PER_REQUEST: "30", OPENHOOK_OTEL_LOGS: "events" } as const;
 /** Larger than the log's limit, so that it is rotated. */
 const LOG_BYTES = (1 << 20) + 1;
 /** Content of a damaged store, which a drain must set aside. */
@@ -70,7 +70,7 @@ export async function disturbed(
     const env = envFor(receiver);
     const ended = await build.drain(state, { fault, trace, env });
     problems.push(...wrongEnd(fault, ended, linesOf(trace)));
-    const [accepted, waiting] = [new Set(receiver.spans.map((span) => span.spanId)), new Set(waitingIn(state))];
+    const [accepted, waiting] = [new Set([...receiver.spans, ...receiver.logs].map(idOf)), new Set(waitingIn(state))];
 
     const startMs = performance.now();
     let outcome: Outcome | undefined;

@@ -4,17 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Database, filesOf, openDatabase, StoreError } from "#store/database.ts";
 import { lostEvents } from "#store/self.ts";
-import type { ReceivedPoint, ReceivedSpan, Receiver } from "../receiver/receiver.ts";
+import type { ReceivedLog, ReceivedPoint, ReceivedSpan, Receiver } from "../receiver/receiver.ts";
 import { countersAndRows } from "../support/summary.ts";
 import type { State } from "./world.ts";
 
 /** Everything at the end, except what differs in each run: times of counting, ids of the instance. */
 export interface Outcome {
-  /** By span id, as JSON. */
+  /** Spans and log records as JSON, by their ids. */
   readonly spans: ReadonlyMap<string, string>;
   /** How often each was received. */
   readonly times: ReadonlyMap<string, number>;
-  /** Ids of spans that were received twice with different bytes. */
+  /** Ids of those that were received twice with different bytes. */
   readonly changed: readonly string[];
   /** The last value of each stream at a backend. */
   readonly points: ReadonlyMap<string, string>;
@@ -31,17 +31,18 @@ export interface Outcome {
 }
 
 /** @param receiver everything that was sent from this state directory */
-export function outcomeOf(state: State, receiver: Pick<Receiver, "spans" | "latestPoints">): Outcome {
+export function outcomeOf(state: State, receiver: Pick<Receiver, "spans" | "logs" | "latestPoints">): Outcome {
   const { places } = state;
   const spans = new Map<string, string>();
   const times = new Map<string, number>();
   const changed: string[] = [];
-  for (const span of receiver.spans) {
-    const text = textOf(withoutInstance(span));
-    const known = spans.get(span.spanId);
-    if (known !== undefined && known !== text) changed.push(span.spanId);
-    spans.set(span.spanId, text);
-    times.set(span.spanId, (times.get(span.spanId) ?? 0) + 1);
+  for (const record of [...receiver.spans, ...receiver.logs]) {
+    const id = idOf(record);
+    const text = textOf(withoutInstance(record));
+    const known = spans.get(id);
+    if (known !== undefined && known !== text) changed.push(id);
+    spans.set(id, text);
+    times.set(id, (times.get(id) ?? 0) + 1);
   }
   const points = receiver.latestPoints().filter((point) => !isOfItself(point));
   const counted = new Map<string, string>();
@@ -75,7 +76,10 @@ export function outcomeOf(state: State, receiver: Pick<Receiver, "spans" | "late
   };
 }
 
-/** Ids of queued spans; none without a readable store. */
+/** The id of a span, or of a log record. */
+export const idOf = (record: ReceivedSpan | ReceivedLog): string => String(record.attributes[LOG_UID] ?? record.spanId);
+
+/** Ids of queued spans and log records; none without a readable store. */
 export function waitingIn(state: State): readonly string[] {
   try {
     return withCopy(state, outboxOf);
@@ -99,6 +103,7 @@ export const withoutReason = ({ places }: State): readonly string[] =>
 
 const TOKENS = "openhook.token.usage";
 const INSTANCE_ID = "service.instance.id";
+const LOG_UID = "log.record.uid";
 
 /** The program's own metrics: the numbers of drains and requests differ. */
 const OF_ITSELF = "openhook.collector.";
@@ -147,12 +152,23 @@ function withCopyOf<T>(state: State, look: (path: string) => T): T {
 
 const outboxOf = (db: Database): readonly string[] =>
   db
-    .prepare("SELECT s.record FROM outbox o JOIN spans s ON s.seq = o.seq")
+    .prepare(
+      `SELECT json_extract(s.record, '$.spanId') AS id FROM outbox o JOIN spans s ON s.seq = o.seq
+       UNION ALL SELECT coalesce(json_extract(o.body, '$.attributes."${LOG_UID}"'), json_extract(s.record, '$.spanId') || '/' || o.part)
+         FROM log_outbox o LEFT JOIN spans s ON s.seq = o.span`,
+    )
     .all()
-    .map((row) => (JSON.parse(String(row["record"])) as { spanId: string }).spanId);
+    .map((row) => String(row["id"]));
 
 /** Values that the program stores for itself, are checked elsewhere, or are random. */
-const NOT_COMPARED: ReadonlySet<string> = new Set(["meta", "outbox", "taken", "bridge_commands", "bridge_queue"]);
+const NOT_COMPARED: ReadonlySet<string> = new Set([
+  "meta",
+  "outbox",
+  "log_outbox",
+  "taken",
+  "bridge_commands",
+  "bridge_queue",
+]);
 /** The store's own numbers, and times of counting and sending. */
 const OF_EACH_RUN: Readonly<Record<string, RegExp>> = {
   sessions: /^id$/,

@@ -6,7 +6,7 @@ import {
   type DeliveryBounds,
   type DeliverySummary,
   deliverMetrics,
-  deliverSpans,
+  deliverQueued,
   type Row,
   rejectedOf,
 } from "#send/otlp/deliver.ts";
@@ -41,7 +41,7 @@ async function deliver(
   const settings = { ...otlpSettings(receiver, signal), ...bounds };
   const sender = createSender(settings, { version: "0.1.0" });
   const deliveries: Delivery[] = [];
-  const summary = await deliverSpans(rows, sender, settings, (delivery) => {
+  const summary = await deliverQueued(rows, sender.sendSpans, settings, (delivery) => {
     deliveries.push(delivery);
   });
   sender.close();
@@ -77,7 +77,7 @@ describe("a healthy backend", () => {
       return { status: "ok", rejected: 0 };
     };
     const bounds = { maxSpansPerRequest: 1, maxBytesPerRequest: 10_000, concurrency: 3 };
-    await deliverSpans(rowsOf(20), { sendSpans }, bounds, () => {});
+    await deliverQueued(rowsOf(20), sendSpans, bounds, () => {});
     expect(most).toBe(3);
   });
 
@@ -89,7 +89,7 @@ describe("a healthy backend", () => {
     };
     const bounds = { maxSpansPerRequest: 8, maxBytesPerRequest: 10_000, concurrency: 1 };
     const deliveries: Delivery[] = [];
-    const delivered = deliverSpans(rowsOf(8), { sendSpans }, bounds, (delivery) => {
+    const delivered = deliverQueued(rowsOf(8), sendSpans, bounds, (delivery) => {
       deliveries.push(delivery);
     });
     await expect(delivered).rejects.toThrow("no space left");
@@ -113,7 +113,7 @@ describe("a healthy backend", () => {
       return { status: "ok", rejected: 0 };
     };
     const bounds = { maxSpansPerRequest: 2, maxBytesPerRequest: 10_000, concurrency: 2 };
-    await deliverSpans(outbox(), { sendSpans }, bounds, () => {});
+    await deliverQueued(outbox(), sendSpans, bounds, () => {});
     expect(begun).toBe(20);
     expect(ahead).toBeLessThanOrEqual(3);
   });
@@ -171,7 +171,7 @@ describe("a failing backend", () => {
     let requests = 0;
     const deliveries: Delivery[] = [];
     const bounds = { maxSpansPerRequest: 100, maxBytesPerRequest: 1_000_000, concurrency: 2 };
-    const summary = await deliverSpans(rows, { sendSpans }, bounds, (delivery) => void deliveries.push(delivery));
+    const summary = await deliverQueued(rows, sendSpans, bounds, (delivery) => void deliveries.push(delivery));
     expect(summary).toEqual({ sent: 198, rejected: 0, oversized: 0, kept: 2, reason: "bad span", httpStatus: 400 });
     expect(seqs(deliveries, "kept")).toEqual([103, 207]);
     expect(requests).toBeLessThanOrEqual(2 * (1 + 2 * 7));
@@ -318,7 +318,7 @@ test("a failing store ends the delivery with its error, after all requests in fl
   const settled: number[] = [];
   const settings = otlpSettings(receiver, {}, { maxSpansPerRequest: 1, concurrency: 2 });
   const sender = createSender(settings, { version: "0.1.0" });
-  const delivering = deliverSpans(rowsOf(20), sender, settings, ({ seqs: [seq = 0] }) => {
+  const delivering = deliverQueued(rowsOf(20), sender.sendSpans, settings, ({ seqs: [seq = 0] }) => {
     settled.push(seq);
     throw new Error("disk full");
   });
@@ -336,7 +336,12 @@ test("a failing outbox ends the delivery with its error, after all requests in f
     yield* rowsOf(2);
     throw new Error("the store is gone");
   }
-  const delivering = deliverSpans(outbox(), sender, settings, (delivery) => void settled.push(...delivery.seqs));
+  const delivering = deliverQueued(
+    outbox(),
+    sender.sendSpans,
+    settings,
+    (delivery) => void settled.push(...delivery.seqs),
+  );
   await expect(delivering).rejects.toThrow("the store is gone");
   sender.close();
   expect(settled).toEqual([100]);

@@ -5,7 +5,7 @@ import {
   type Delivery,
   type DeliveryBounds,
   deliverMetrics,
-  deliverSpans,
+  deliverQueued,
   estimatedBytes,
 } from "#send/otlp/deliver.ts";
 import { mayBeTooLarge } from "#send/otlp/tally.ts";
@@ -50,7 +50,7 @@ function gateway(limit: number, refusal: ExportOutcome, downFrom = Number.POSITI
 
 async function deliver(sizes: readonly number[], to: ReturnType<typeof gateway>, bounds: Partial<DeliveryBounds> = {}) {
   const deliveries: Delivery[] = [];
-  const summary = await deliverSpans(rowsOf(sizes), to.sender, { ...BOUNDS, ...bounds }, (one) => {
+  const summary = await deliverQueued(rowsOf(sizes), to.sender.sendSpans, { ...BOUNDS, ...bounds }, (one) => {
     deliveries.push(one);
   });
   return { summary, deliveries, seqs: deliveries.flatMap(({ seqs }) => seqs).sort((a, b) => a - b) };
@@ -141,7 +141,7 @@ describe("a backend that refuses for another reason", () => {
       sent.push(records.length);
       return OK;
     };
-    const summary = await deliverSpans(rowsOf(Array(256).fill(100)), { sendSpans }, BOUNDS, () => {});
+    const summary = await deliverQueued(rowsOf(Array(256).fill(100)), sendSpans, BOUNDS, () => {});
     expect(summary.sent).toBeGreaterThan(60);
     // The limit is not smaller than what was accepted, although requests of two spans were refused
     expect(summary.sizeLimit).toBeGreaterThan(30 * bytesOf([spanRecord(0)]));

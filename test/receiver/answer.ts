@@ -2,12 +2,13 @@ import { create, type DescMessage, type MessageShape, toBinary, toJsonString } f
 import type { OtlpSignal } from "#core/model/settings.ts";
 import type { Encoding } from "./decode.ts";
 import { RpcStatusSchema } from "./proto/common.ts";
+import { LogsResponseSchema } from "./proto/logs.ts";
 import { MetricsResponseSchema } from "./proto/metrics.ts";
 import { TraceResponseSchema } from "./proto/trace.ts";
 
 /** The content of a partial success. */
 export interface PartialSuccess {
-  /** Spans or data points that the backend rejects permanently. */
+  /** Records that the backend rejects permanently. */
   readonly rejected: number;
   readonly message?: string;
 }
@@ -24,6 +25,10 @@ export function successBody(signal: OtlpSignal, encoding: Encoding, partial: Par
   if (signal === "traces") {
     const partialSuccess = partial && { rejectedSpans: rejected, errorMessage };
     return encode(TraceResponseSchema, create(TraceResponseSchema, partialSuccess ? { partialSuccess } : {}), encoding);
+  }
+  if (signal === "logs") {
+    const partialSuccess = partial && { rejectedLogRecords: rejected, errorMessage };
+    return encode(LogsResponseSchema, create(LogsResponseSchema, partialSuccess ? { partialSuccess } : {}), encoding);
   }
   const partialSuccess = partial && { rejectedDataPoints: rejected, errorMessage };
   return encode(

@@ -1,5 +1,6 @@
 import { type DescMessage, fromBinary, fromJson, type JsonValue, type MessageShape } from "@bufbuild/protobuf";
 import type { AnyValue, InstrumentationScope, KeyValue } from "./proto/common.ts";
+import { LogsRequestSchema } from "./proto/logs.ts";
 import {
   type HistogramDataPoint,
   type Metric,
@@ -47,6 +48,19 @@ export interface ReceivedSpan {
     readonly attributes: PlainAttributes;
   }[];
   readonly flags: number;
+}
+
+/** A received log record, its time in nanoseconds since the epoch. */
+export interface ReceivedLog {
+  readonly resource: PlainAttributes;
+  readonly scope: ReceivedScope;
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly name: string;
+  readonly body: PlainValue;
+  readonly severity: string;
+  readonly timeNs: bigint;
+  readonly attributes: PlainAttributes;
 }
 
 /** A received data point with its metric's properties. */
@@ -110,6 +124,30 @@ export function decodeSpans(body: Uint8Array, encoding: Encoding): readonly Rece
  */
 export function decodePoints(body: Uint8Array, encoding: Encoding): readonly ReceivedPoint[] {
   return decodeMessage(MetricsRequestSchema, body, encoding).resourceMetrics.flatMap(pointsOf);
+}
+
+/**
+ * Decodes an ExportLogsServiceRequest.
+ *
+ * @throws DecodeError for anything else, and for ids of a wrong length or of zeros
+ */
+export function decodeLogs(body: Uint8Array, encoding: Encoding): readonly ReceivedLog[] {
+  return decodeMessage(LogsRequestSchema, body, encoding).resourceLogs.flatMap((group) => {
+    const resource = plainAttributes(group.resource?.attributes ?? []);
+    return group.scopeLogs.flatMap((scoped) =>
+      scoped.logRecords.map((log) => ({
+        resource,
+        scope: scopeOf(scoped.scope),
+        traceId: idOf("trace id", log.traceId, 16),
+        spanId: idOf("span id", log.spanId, 8),
+        name: log.eventName,
+        body: plainValue(log.body),
+        severity: log.severityText,
+        timeNs: log.timeUnixNano,
+        attributes: plainAttributes(log.attributes),
+      })),
+    );
+  });
 }
 
 // --- internal ---

@@ -7,16 +7,16 @@ import {
   type ServiceDefinition,
   type sendUnaryData,
 } from "@grpc/grpc-js";
-import type { OtlpSignal } from "#core/model/settings.ts";
+import { OTLP_SIGNALS, type OtlpSignal } from "#core/model/settings.ts";
 import { successBody } from "./answer.ts";
-import { decodePoints, decodeSpans } from "./decode.ts";
+import { decodeLogs, decodePoints, decodeSpans } from "./decode.ts";
 import { collect, latestPoints, type Receiver, type ReceiverOptions, type Records } from "./receiver.ts";
 import type { ReceivedRequest, RequestHead } from "./request.ts";
 
 export { statusBytes } from "./rpc-status.ts";
 
 /**
- * Starts an OTLP/gRPC receiver with grpc-js's server: the trace and metrics services, gzip, TLS. Requests have the path of OTLP/HTTP
+ * Starts an OTLP/gRPC receiver with grpc-js's server: the services of all signals, gzip, TLS. Requests have the path of OTLP/HTTP
  * for their signal. `behaviour` may use `grpc`, `partial`, `delayMs`, `hang`, `accepted` and `body` of a reply.
  *
  * @param options.maxBodyBytes limit for one message, unpacked; the server refuses a larger one with RESOURCE_EXHAUSTED
@@ -24,8 +24,8 @@ export { statusBytes } from "./rpc-status.ts";
 export async function startGrpcReceiver(
   options: ReceiverOptions & { readonly services?: readonly OtlpSignal[] } = {},
 ): Promise<Receiver> {
-  const { host = "127.0.0.1", port: wanted = 0, tls, maxBodyBytes = -1, services = ["traces", "metrics"] } = options;
-  const records: Records = { spans: [], metricPoints: [], requests: [] };
+  const { host = "127.0.0.1", port: wanted = 0, tls, maxBodyBytes = -1, services = OTLP_SIGNALS } = options;
+  const records: Records = { spans: [], metricPoints: [], logs: [], requests: [] };
   let behaviour = options.behaviour;
   let requestCount = 0;
 
@@ -43,7 +43,8 @@ export async function startGrpcReceiver(
     const accepted = reply.accepted ?? (code === 0 && reply.hang !== true);
     const spans = signal === "traces" ? decodeSpans(body, "protobuf") : [];
     const metricPoints = signal === "metrics" ? decodePoints(body, "protobuf") : [];
-    const request: ReceivedRequest = { ...head, wireBytes: body.length, body, spans, metricPoints, accepted };
+    const logs = signal === "logs" ? decodeLogs(body, "protobuf") : [];
+    const request: ReceivedRequest = { ...head, wireBytes: body.length, body, spans, metricPoints, logs, accepted };
     records.requests.push(request);
     if (accepted) collect(records, request, reply.partial?.rejected ?? 0);
     if (reply.delayMs !== undefined) await new Promise((done) => setTimeout(done, reply.delayMs).unref());
@@ -81,7 +82,7 @@ export async function startGrpcReceiver(
     spansById: () => new Map(records.spans.map((span) => [span.spanId, span])),
     latestPoints: () => latestPoints(records.metricPoints),
     clear() {
-      for (const list of [records.spans, records.metricPoints, records.requests]) list.length = 0;
+      for (const list of Object.values(records)) list.length = 0;
     },
     close: async () => server.forceShutdown(),
   };
@@ -112,6 +113,7 @@ const serviceAt = (path: string): ServiceDefinition => ({
 const SERVICES = {
   traces: serviceAt("/opentelemetry.proto.collector.trace.v1.TraceService/Export"),
   metrics: serviceAt("/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"),
+  logs: serviceAt("/opentelemetry.proto.collector.logs.v1.LogsService/Export"),
 } as const satisfies Record<OtlpSignal, ServiceDefinition>;
 
 function credentialsOf(tls: ReceiverOptions["tls"]): ServerCredentials {

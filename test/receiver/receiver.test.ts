@@ -65,7 +65,7 @@ describe("responds as the specification requires", () => {
   });
 
   test.each([
-    ["an unknown path", "/v1/logs", "{}", { "content-type": "application/json" }, 404],
+    ["an unknown path", "/v1/profiles", "{}", { "content-type": "application/json" }, 404],
     ["no content type", "/v1/traces", "{}", {}, 415],
     ["another content type", "/v1/traces", "{}", { "content-type": "text/plain" }, 415],
     ["another compression", "/v1/traces", "{}", { "content-type": "application/json", "content-encoding": "br" }, 415],

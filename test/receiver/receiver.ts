@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { CONTENT_TYPES, errorBody, successBody } from "./answer.ts";
-import type { ReceivedPoint, ReceivedSpan } from "./decode.ts";
+import type { ReceivedLog, ReceivedPoint, ReceivedSpan } from "./decode.ts";
 import { dropConnection, type Reply, sendReply } from "./reply.ts";
 import { encodingOf, type ReceivedRequest, type RequestHead, readRequest, signalOf } from "./request.ts";
 
-export type { PlainAttributes, PlainValue, ReceivedPoint, ReceivedSpan } from "./decode.ts";
+export type { PlainAttributes, PlainValue, ReceivedLog, ReceivedPoint, ReceivedSpan } from "./decode.ts";
 export type { Reply } from "./reply.ts";
 export type { ReceivedRequest, RequestHead } from "./request.ts";
 
@@ -31,6 +31,7 @@ export interface Receiver {
   /** Everything accepted, in order of arrival, duplicates included. */
   readonly spans: readonly ReceivedSpan[];
   readonly metricPoints: readonly ReceivedPoint[];
+  readonly logs: readonly ReceivedLog[];
   /** Every OTLP request with a readable body, whatever the response was. */
   readonly requests: readonly ReceivedRequest[];
   /** Replaces the behaviour; undefined makes it healthy again. */
@@ -49,11 +50,12 @@ export interface Receiver {
 export interface Records {
   readonly spans: ReceivedSpan[];
   readonly metricPoints: ReceivedPoint[];
+  readonly logs: ReceivedLog[];
   readonly requests: ReceivedRequest[];
 }
 
 /**
- * Starts an OTLP/HTTP receiver: POST /v1/traces and /v1/metrics, protobuf and JSON, gzip. It responds as the OTLP specification
+ * Starts an OTLP/HTTP receiver: POST /v1/traces, /v1/metrics and /v1/logs, protobuf and JSON, gzip. It responds as the OTLP specification
  * requires (415, 400 with google.rpc.Status and so on), or as `behaviour` says.
  *
  * @throws the listen error, e.g. EADDRINUSE
@@ -63,6 +65,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   const state: State = {
     spans: [],
     metricPoints: [],
+    logs: [],
     requests: [],
     behaviour: options.behaviour,
     requestCount: 0,
@@ -89,6 +92,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     port,
     spans: state.spans,
     metricPoints: state.metricPoints,
+    logs: state.logs,
     requests: state.requests,
     setBehaviour(behaviour) {
       state.behaviour = behaviour;
@@ -98,6 +102,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     clear() {
       state.spans.length = 0;
       state.metricPoints.length = 0;
+      state.logs.length = 0;
       state.requests.length = 0;
     },
     close: () =>
@@ -112,6 +117,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
 export function collect(state: Records, request: Omit<ReceivedRequest, "accepted">, rejected: number): void {
   for (const span of withoutLast(request.spans, rejected)) state.spans.push(span);
   for (const point of withoutLast(request.metricPoints, rejected)) state.metricPoints.push(point);
+  for (const log of withoutLast(request.logs, rejected)) state.logs.push(log);
 }
 
 /** The last point of each stream. */

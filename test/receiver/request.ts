@@ -5,9 +5,11 @@ import type { OtlpSignal } from "#core/model/settings.ts";
 import { CONTENT_TYPES } from "./answer.ts";
 import {
   DecodeError,
+  decodeLogs,
   decodePoints,
   decodeSpans,
   type Encoding,
+  type ReceivedLog,
   type ReceivedPoint,
   type ReceivedSpan,
 } from "./decode.ts";
@@ -31,7 +33,8 @@ export interface ReceivedRequest extends RequestHead {
   readonly body: Buffer;
   readonly spans: readonly ReceivedSpan[];
   readonly metricPoints: readonly ReceivedPoint[];
-  /** Whether its contents were added to the receiver's `spans` and `metricPoints`. */
+  readonly logs: readonly ReceivedLog[];
+  /** Whether its contents were added to the receiver's `spans`, `metricPoints` and `logs`. */
   readonly accepted: boolean;
 }
 
@@ -66,7 +69,8 @@ export async function readRequest(
   const wire = await readAll(incoming, maxBodyBytes);
   const signal = signalOf(head.path);
   const encoding = encodingOf(head.headers);
-  if (signal === undefined) return fault(404, `no OTLP signal at ${head.path}: use /v1/traces or /v1/metrics`);
+  if (signal === undefined)
+    return fault(404, `no OTLP signal at ${head.path}: use /v1/traces, /v1/metrics or /v1/logs`);
   if (head.method !== "POST") return fault(405, `${head.method} is not served here: use POST`);
   if (encoding === undefined) return fault(415, "content-type must be application/x-protobuf or application/json");
   if (wire === undefined) return fault(413, `the body is larger than ${maxBodyBytes} bytes`);
@@ -77,7 +81,8 @@ export async function readRequest(
     const body = compression === "gzip" ? await unzip(wire, { maxOutputLength: maxBodyBytes }) : wire;
     const spans = signal === "traces" ? decodeSpans(body, encoding) : [];
     const metricPoints = signal === "metrics" ? decodePoints(body, encoding) : [];
-    return { request: { ...head, wireBytes: wire.length, body, spans, metricPoints } };
+    const logs = signal === "logs" ? decodeLogs(body, encoding) : [];
+    return { request: { ...head, wireBytes: wire.length, body, spans, metricPoints, logs } };
   } catch (error) {
     if (error instanceof RangeError) return fault(413, `the body is larger than ${maxBodyBytes} bytes unpacked`);
     return fault(400, error instanceof DecodeError ? error.message : "cannot unpack the gzip body");
@@ -86,7 +91,11 @@ export async function readRequest(
 
 // --- internal ---
 
-const SIGNAL_OF_PATH: Readonly<Record<string, OtlpSignal>> = { "/v1/traces": "traces", "/v1/metrics": "metrics" };
+const SIGNAL_OF_PATH: Readonly<Record<string, OtlpSignal>> = {
+  "/v1/traces": "traces",
+  "/v1/metrics": "metrics",
+  "/v1/logs": "logs",
+};
 
 const unzip = promisify(gunzip);
 

@@ -42,7 +42,7 @@ const stored = (db: Database): number => Number(db.prepare("SELECT count(*) AS n
 
 test("the state has the queue's size in bytes and its age", () => {
   expect(outboxState(stores.open())).toEqual({
-    spans: 0,
+    records: 0,
     refused: 0,
     bytes: 0,
     droppedTotal: 0,
@@ -51,7 +51,7 @@ test("the state has the queue's size in bytes and its age", () => {
   });
   const db = filled(4);
   acknowledge(db, [1]);
-  expect(outboxState(db)).toMatchObject({ spans: 3, bytes: 3 * BYTES, oldestMs: NOW_MS + 2000 });
+  expect(outboxState(db)).toMatchObject({ records: 3, bytes: 3 * BYTES, oldestMs: NOW_MS + 2000 });
   expect(stored(db)).toBe(4);
 });
 
@@ -62,7 +62,7 @@ describe("limits", () => {
     expect(enforceLimits(db, limits, NOW_MS + 13_000, true)).toEqual({ tooOld: 2, tooMuch: 0 });
     expect(left(db)).toEqual([3, 4, 5]);
     expect(enforceLimits(db, limits, NOW_MS + 14_500, true)).toEqual({ tooOld: 2, tooMuch: 0 });
-    expect(outboxState(db)).toMatchObject({ spans: 1, droppedTotal: 4, lastDropMs: NOW_MS + 14_500 });
+    expect(outboxState(db)).toMatchObject({ records: 1, droppedTotal: 4, lastDropMs: NOW_MS + 14_500 });
     expect(stored(db)).toBe(5);
   });
 
@@ -98,7 +98,7 @@ describe("limits", () => {
     const db = filled(3);
     enforceLimits(db, { ...NO_LIMIT, maxBytes: BYTES }, NOW_MS, false);
     const state = outboxState(db);
-    expect(state).toMatchObject({ spans: 1, droppedTotal: 0, unclaimedTotal: 2 });
+    expect(state).toMatchObject({ records: 1, droppedTotal: 0, unclaimedTotal: 2 });
     expect(state).not.toHaveProperty("lastDropMs");
   });
 
@@ -126,5 +126,5 @@ test("a partly rejected request leaves the queue, and the rejected spans are cou
   const db = filled(4);
   settleRejected(db, [1, 2, 3], 2);
   expect(left(db)).toEqual([4]);
-  expect(outboxState(db)).toMatchObject({ spans: 1, rejectedTotal: 2 });
+  expect(outboxState(db)).toMatchObject({ records: 1, rejectedTotal: 2 });
 });

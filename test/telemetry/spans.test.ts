@@ -89,7 +89,10 @@ describe("the attribute names of the GenAI conventions", () => {
     expect(call?.record.attributes["gen_ai.usage.input_tokens"]).toBe(5222);
   });
 
-  test.each(CASES)("%s, for a turn whose calls are reported as one sum", async (semconv, write, creation) => {
+  // The latest ones have no cache figures on `invoke_agent`
+  const OF_TURN = [CASES[0], ["latest", undefined, undefined], CASES[2]] as const;
+
+  test.each(OF_TURN)("%s, for a turn whose calls are reported as one sum", async (semconv, write, creation) => {
     const session = endedSession(await recordedSession("basic"));
     const turns = session.turns.map((turn) => ({
       ...turn,

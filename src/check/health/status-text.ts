@@ -1,3 +1,4 @@
+import type { OtlpSignal } from "#core/model/settings.ts";
 import { suggest } from "#kit/suggest.ts";
 import { count, duration, localTime, megabytes, plural } from "#kit/text/figures.ts";
 import { clip, type Piece, printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
@@ -40,6 +41,7 @@ const fieldsOf = (facts: Status, nowMs: number): readonly (readonly [name: strin
   ["last drain", ...drainLines(facts, nowMs)],
   ["traces", ...deliveryLines("traces", facts, nowMs)],
   ["metrics", ...deliveryLines("metrics", facts, nowMs)],
+  ["logs", ...logLines(facts, nowMs)],
   ["bridge", ...bridgeLines(facts)],
   ["log", facts.log.exists ? facts.log.path : `${facts.log.path} (nothing logged yet)`],
 ];
@@ -127,14 +129,28 @@ function drainLines({ last_drain: drain }: Status, nowMs: number): readonly stri
   return [`${ago(ms, nowMs)} (${localTime(ms)}): ${did.join(", ")}`, ...drain.problems.map((line) => `! ${line}`)];
 }
 
+/** Nothing as long as nobody wants log records. */
+function logLines(facts: Status, nowMs: number): readonly string[] {
+  const { waiting, dropped, rejected } = facts.log_outbox;
+  if (facts.delivery.logs.endpoint === null && waiting === 0) return [];
+  const lost = [
+    ...(dropped === 0 ? [] : [`${plural(dropped, "record")} dropped from the queue so far`]),
+    ...(rejected === 0 ? [] : [`${plural(rejected, "record")} rejected by the backend so far`]),
+  ];
+  return [...deliveryLines("logs", facts, nowMs), ...(lost.length === 0 ? [] : [`! ${lost.join(", ")}`])];
+}
+
 function deliveryLines(
-  signal: "traces" | "metrics",
-  { delivery: deliveries, outbox }: Status,
+  signal: OtlpSignal,
+  { delivery: deliveries, outbox: spanQueue, log_outbox: logQueue }: Status,
   nowMs: number,
 ): readonly string[] {
   const delivery = deliveries[signal];
-  const isQueued = signal === "traces" && outbox.waiting_spans > 0;
-  const spans = `${count(outbox.waiting_spans)} ${outbox.waiting_spans === 1 ? "span" : "spans"}`;
+  const outbox = signal === "logs" ? logQueue : spanQueue;
+  const waiting = signal === "logs" ? logQueue.waiting : signal === "traces" ? spanQueue.waiting_spans : 0;
+  const isQueued = waiting > 0;
+  const noun = signal === "logs" ? "log record" : "span";
+  const spans = `${count(waiting)} ${noun}${waiting === 1 ? "" : "s"}`;
   if (delivery.endpoint === null) {
     return [`${delivery.why_not_sent ?? "not sent"}${isQueued ? `; ${spans} stored locally` : ""}`];
   }
@@ -163,7 +179,7 @@ function bridgeLines({ bridge }: Status): readonly string[] {
 }
 
 /** Empty for spans that are queued for less than a minute. */
-function waitedFor({ oldest }: Status["outbox"], nowMs: number): string {
+function waitedFor({ oldest }: Pick<Status["outbox"], "oldest">, nowMs: number): string {
   const ageMs = oldest === null ? 0 : nowMs - Date.parse(oldest);
   return ageMs < 60_000 ? "" : `, the oldest for ${duration(ageMs)}`;
 }

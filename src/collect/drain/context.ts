@@ -43,8 +43,18 @@ export interface Drain extends CaptureContext, DrainDeps {
   readonly diedAt?: LockStep | undefined;
 }
 
+/** What became of the records of one queue. */
+export interface QueueReport {
+  sent: number;
+  rejected: number;
+  /** Removed from the queue unsent, because it was over its limits. */
+  dropped: number;
+  /** Still in the queue. */
+  waiting: number;
+}
+
 /** What one drain did; counts of this run only. `openhook-otel drain --json` prints it. */
-export interface DrainReport {
+export interface DrainReport extends QueueReport {
   files: number;
   events: number;
   /** Payloads that were recognised but contain nothing for a trace. */
@@ -54,13 +64,9 @@ export interface DrainReport {
   left: number;
   transcriptLinesUnreadable: number;
   spans: number;
-  sent: number;
-  rejected: number;
-  /** Spans removed from the outbox unsent, because it was over its limits. */
-  dropped: number;
-  /** Spans still in the outbox. */
-  waiting: number;
   metricsSent: boolean;
+  /** The same of log records; absent if none are sent. */
+  logs?: QueueReport;
   /** False: no endpoint is set, so records are only stored. */
   hasDestination: boolean;
   /** Present if the drain pruned on request. */
@@ -68,6 +74,8 @@ export interface DrainReport {
   /** What went wrong and where, one line each. */
   problems: string[];
 }
+
+export const emptyQueueReport = (): QueueReport => ({ sent: 0, rejected: 0, dropped: 0, waiting: 0 });
 
 export const emptyReport = (): DrainReport => ({
   files: 0,

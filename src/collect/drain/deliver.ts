@@ -1,13 +1,13 @@
 import { isUnknown } from "#config/config-state.ts";
 import type { HeaderReader } from "#config/headers.ts";
-import type { Destinations, OtlpSignal } from "#core/model/settings.ts";
+import { type Destinations, OTLP_SIGNALS, type OtlpSignal } from "#core/model/settings.ts";
 import type { MetricPoint } from "#core/model/telemetry.ts";
 import { messageOf } from "#kit/errors.ts";
-import { step } from "#kit/fault-points.ts";
+import { type FaultPoint, step } from "#kit/fault-points.ts";
 import {
   type DeliverySummary,
   deliverMetrics,
-  deliverSpans,
+  deliverQueued,
   isBadContent,
   joined,
   NOTHING_SENT,
@@ -24,12 +24,12 @@ import { readMeta, writeMeta } from "#store/meta.ts";
 import {
   acknowledge,
   enforceLimits,
+  hasQueued,
   OUTBOX_PARTS,
-  type OutboxRow,
+  type QueuedSignal,
   queuedCount,
-  queuedSpans,
   recordFailure,
-  sessionOfSpan,
+  sessionOfQueued,
   settleRejected,
 } from "#store/outbox.ts";
 import { clampTimes, markSent } from "#store/pending-streams.ts";
@@ -38,9 +38,9 @@ import { headerReader } from "../bridge/read-headers.ts";
 import { type Circuit, circuitOf, recordDelivery } from "./circuit.ts";
 import { BackendResponses, backendNowMs, hasNoClockJump, isClockOff } from "./clock.ts";
 import { affectsAllSessions, noteFailure } from "./contain.ts";
-import type { Drain } from "./context.ts";
+import { type Drain, emptyQueueReport, type QueueReport } from "./context.ts";
 import { adviceOn } from "./delivery-advice.ts";
-import { deliverySettings, destinationsOf, metricRows, rowAtLevel, rowsOf } from "./delivery-rows.ts";
+import { deliverySettings, destinationsOf, LOGS, metricRows, type Queue, rowsOf, SPANS } from "./delivery-rows.ts";
 import { areMetricsDue } from "./self.ts";
 
 interface DeliverOptions {
@@ -49,13 +49,14 @@ interface DeliverOptions {
 }
 
 /**
- * Outbox and counters → backend. Spans leave the outbox when the backend acknowledged them, or when the outbox is over its
+ * Queues and counters → backend. Spans and log records leave their queue when the backend acknowledged them, or when it is over its
  * limits. Without an endpoint nothing is sent; the records stay in the store.
  */
 export async function deliver(drain: Drain, { isEager = false }: DeliverOptions = {}): Promise<void> {
   const { db, report } = drain;
   const settings = destinationsOf(drain);
-  report.hasDestination = settings.traces !== undefined || settings.metrics !== undefined;
+  report.hasDestination = OTLP_SIGNALS.some((signal) => settings[signal] !== undefined);
+  if (drain.loaded.config.logs !== "off") report.logs ??= emptyQueueReport();
   const responses = new BackendResponses(drain.now);
   const { version, places, platform, now } = drain;
   const readHeaders = headerReader(places, platform, now);
@@ -63,11 +64,14 @@ export async function deliver(drain: Drain, { isEager = false }: DeliverOptions 
     createSender(await deliverySettings(drain), { version, readHeaders, onResponse: responses.add }),
   );
   try {
-    dropBeyondLimits(drain, settings.traces !== undefined);
+    for (const signal of QUEUED) dropBeyondLimits(drain, signal, settings[signal] !== undefined);
     await deliverSignal(drain, "traces", settings, isEager, (circuit) =>
-      sendSpans(drain, settings, sender, circuit, isEager),
+      sendQueued(drain, SPANS, settings, sender, circuit, isEager),
     );
     responses.store(drain);
+    await deliverSignal(drain, "logs", settings, isEager, (circuit) =>
+      sendQueued(drain, LOGS, settings, sender, circuit, isEager),
+    );
     if (isEager || areMetricsDue(drain)) {
       await deliverSignal(drain, "metrics", settings, isEager, async (circuit) => {
         await probeClock(drain, settings, responses, readHeaders);
@@ -80,6 +84,7 @@ export async function deliver(drain: Drain, { isEager = false }: DeliverOptions 
     limitCountedLately(db);
     clearSpanFailures(db);
     report.waiting = queuedCount(db);
+    if (report.logs !== undefined) report.logs.waiting = queuedCount(db, "logs");
   }
 }
 
@@ -88,7 +93,18 @@ export async function deliver(drain: Drain, { isEager = false }: DeliverOptions 
 const DAY_MS = 86_400_000;
 /** Drains that hooks start retry refused spans this often; such a span can be large. */
 const REFUSED_AGAIN_MS = 3_600_000;
-const REFUSED_TRIED = "outbox.refused_tried_ms";
+const REFUSED_TRIED = {
+  traces: "outbox.refused_tried_ms",
+  logs: "log_outbox.refused_tried_ms",
+} as const satisfies Record<QueuedSignal, string>;
+const QUEUED: readonly QueuedSignal[] = ["traces", "logs"];
+/** What the records of a queue are called. */
+const WORDS = { traces: "span", logs: "log record" } as const satisfies Record<QueuedSignal, string>;
+const SEND = { traces: "spans.send", logs: "logs.send" } as const satisfies Record<QueuedSignal, FaultPoint>;
+
+/** Where the results of a queue are counted. */
+const reportOn = ({ report }: Drain, signal: QueuedSignal): QueueReport =>
+  signal === "traces" ? report : (report.logs ?? emptyQueueReport());
 
 /** A sender that is opened by the first request: most drains send nothing, and then load nothing of OTLP. */
 function openedOnUse(open: () => Promise<Sender>): Sender {
@@ -101,6 +117,7 @@ function openedOnUse(open: () => Promise<Sender>): Sender {
   };
   return {
     sendSpans: async (records) => (await sender()).sendSpans(records),
+    sendLogs: async (records) => (await sender()).sendLogs(records),
     sendMetrics: async (points) => (await sender()).sendMetrics(points),
     close: () => opened?.close(),
   };
@@ -147,67 +164,81 @@ async function deliverSignal(
   if (stopped === "time") drain.log(`${signal}: stopped after outbox.maxDeliveryMs; the next drain continues`);
 }
 
-function sendSpans(
+function sendQueued<Queued extends { readonly seq: number }, Item>(
   drain: Drain,
+  queue: Queue<Queued, Item>,
   settings: Destinations,
   sender: Sender,
   circuit: Circuit,
   isEager: boolean,
 ): Promise<DeliverySummary> {
-  const { db, report } = drain;
+  const { db } = drain;
+  const { signal } = queue;
+  const report = reportOn(drain, signal);
   const failed = new Set<number>();
-  const inStep: Pick<Sender, "sendSpans"> = { sendSpans: (spans) => step("spans.send", () => sender.sendSpans(spans)) };
-  return deliverSpans(
-    rowsToSend(drain, failed, isEager),
-    inStep,
+  return deliverQueued(
+    rowsToSend(drain, queue, failed, isEager),
+    (records) => step(SEND[signal], () => queue.send(sender, records)),
     { ...settings, ...sizesOf(circuit) },
     ({ seqs, result, outcome, encodingError }) => {
       if (result === "settled") {
         const rejected = rejectedOf(outcome, seqs.length);
         report.rejected += rejected;
         report.sent += seqs.length - rejected;
-        return rejected === 0 ? acknowledge(db, seqs) : settleRejected(db, seqs, rejected);
+        return rejected === 0 ? acknowledge(db, seqs, signal) : settleRejected(db, seqs, rejected, signal);
       }
       const [seq, ...others] = seqs;
       if (seq === undefined || others.length > 0) return;
       failed.add(seq);
-      recordFailure(db, seq, result === "oversized" || isBadContent(outcome));
-      if (encodingError !== undefined) noteFailure(drain, sessionOfSpan(db, seq), "encode", encodingError);
+      recordFailure(db, seq, result === "oversized" || isBadContent(outcome), signal);
+      if (encodingError !== undefined) noteFailure(drain, sessionOfQueued(db, seq, signal), "encode", encodingError);
     },
   );
 }
 
-/** Queued spans, oldest first; spans that failed in a request without others come last, and only once per drain. */
-function* rowsToSend(drain: Drain, failed: Set<number>, isEager: boolean): Generator<OutboxRow> {
+/** Queued records, oldest first; those that failed in a request without others come last, and only once per drain. */
+function* rowsToSend<Queued extends { readonly seq: number }, Item>(
+  drain: Drain,
+  queue: Queue<Queued, Item>,
+  failed: Set<number>,
+  isEager: boolean,
+): Generator<Row<Item>> {
   for (const part of OUTBOX_PARTS) {
-    if (part === "refused" && !isRefusedDue(drain, isEager)) return;
-    for (const row of rowsOf(drain, part)) {
-      const allowed = failed.has(row.seq) ? undefined : rowToSend(drain, row, failed);
-      if (allowed !== undefined) yield allowed;
+    if (part === "refused" && !isRefusedDue(drain, queue.signal, isEager)) return;
+    for (const queued of rowsOf(drain, queue, part)) {
+      const { seq } = queued;
+      const record = failed.has(seq) ? undefined : recordToSend(drain, queue, queued, failed);
+      if (record !== undefined) yield { seq, record };
     }
   }
 }
 
-/** @returns `undefined` if the row cannot be redacted: it stays in the queue, and other rows are sent */
-function rowToSend(drain: Drain, row: OutboxRow, failed: Set<number>): OutboxRow | undefined {
+/** @returns `undefined` if the record cannot be redacted: it stays in the queue, and others are sent */
+function recordToSend<Queued extends { readonly seq: number }, Item>(
+  drain: Drain,
+  { signal, atLevel }: Queue<Queued, Item>,
+  queued: Queued,
+  failed: Set<number>,
+): Item | undefined {
   try {
-    return rowAtLevel(drain, row);
+    return atLevel(drain, queued);
   } catch (error) {
     if (affectsAllSessions(error)) throw error;
-    failed.add(row.seq);
-    recordFailure(drain.db, row.seq, true);
-    noteFailure(drain, sessionOfSpan(drain.db, row.seq), "redact", error);
-    reportProblemOnce(drain, `traces: a span stays in the queue, because it cannot be redacted: ${messageOf(error)}`);
+    failed.add(queued.seq);
+    recordFailure(drain.db, queued.seq, true, signal);
+    noteFailure(drain, sessionOfQueued(drain.db, queued.seq, signal), "redact", error);
+    const what = `a ${WORDS[signal]} stays in the queue, because it cannot be redacted`;
+    reportProblemOnce(drain, `${signal}: ${what}: ${messageOf(error)}`);
     return undefined;
   }
 }
 
-/** Whether refused spans are retried now; stores that they are. */
-function isRefusedDue({ db, now }: Drain, isEager: boolean): boolean {
-  const sinceMs = Math.abs(now() - Number(readMeta(db, REFUSED_TRIED) ?? "0"));
+/** Whether refused records are retried now; stores that they are. */
+function isRefusedDue({ db, now }: Drain, signal: QueuedSignal, isEager: boolean): boolean {
+  const sinceMs = Math.abs(now() - Number(readMeta(db, REFUSED_TRIED[signal]) ?? "0"));
   if (!isEager && sinceMs < REFUSED_AGAIN_MS) return false;
-  if (queuedSpans(db, 0, 1, "refused").length === 0) return false;
-  writeMeta(db, REFUSED_TRIED, String(now()));
+  if (!hasQueued(db, "refused", signal)) return false;
+  writeMeta(db, REFUSED_TRIED[signal], String(now()));
   return true;
 }
 
@@ -295,8 +326,8 @@ const byKind = (part: readonly Row<MetricPoint>[]): readonly (readonly Row<Metri
     .map((kind) => part.filter(({ record }) => record.data.kind === kind))
     .filter((points) => points.length > 0);
 
-/** Drops spans from the outbox that are too old or over its size limit; they stay in the store. */
-function dropBeyondLimits(drain: Drain, hasBackend: boolean): void {
+/** Drops records from a queue that are too old or over its size limit. Spans stay in the store. */
+function dropBeyondLimits(drain: Drain, signal: QueuedSignal, hasBackend: boolean): void {
   const { loaded } = drain;
   const { maxAgeDays, maxMegabytes } = loaded.config.outbox;
   const isAged = hasNoClockJump(drain.db, drain.now()) && !isUnknown(loaded, "outbox.maxAgeDays");
@@ -304,18 +335,21 @@ function dropBeyondLimits(drain: Drain, hasBackend: boolean): void {
     maxAgeMs: isAged ? maxAgeDays * DAY_MS : Number.POSITIVE_INFINITY,
     maxBytes: isUnknown(loaded, "outbox.maxMegabytes") ? Number.POSITIVE_INFINITY : maxMegabytes * 1_000_000,
   };
-  const { tooOld, tooMuch } = enforceLimits(drain.db, limits, drain.now(), hasBackend);
+  const { tooOld, tooMuch } = enforceLimits(drain.db, limits, drain.now(), hasBackend, signal);
   if (tooOld + tooMuch === 0) return;
   const why = [
     ...(tooOld > 0 ? [`${tooOld} were queued for more than ${maxAgeDays} days (outbox.maxAgeDays)`] : []),
     ...(tooMuch > 0 ? [`${tooMuch} exceeded the limit of ${maxMegabytes} MB (outbox.maxMegabytes)`] : []),
   ].join(", ");
   if (!hasBackend) {
-    drain.log(`outbox: spans were dropped from the queue; no endpoint was set: ${why}`);
+    drain.log(`outbox: ${WORDS[signal]}s were dropped from the queue; no endpoint was set: ${why}`);
     return;
   }
-  drain.report.dropped += tooOld + tooMuch;
-  reportProblem(drain, `outbox: spans were dropped and will not be sent: ${why}; they stay in the store`);
+  reportOn(drain, signal).dropped += tooOld + tooMuch;
+  reportProblem(
+    drain,
+    `outbox: ${WORDS[signal]}s were dropped and will not be sent: ${why}; ${signal === "traces" ? "they" : "their spans"} stay in the store`,
+  );
 }
 
 const iso = (ms: number | undefined): string => (ms === undefined ? "later" : new Date(ms).toISOString());

@@ -32,7 +32,7 @@ function adviceOnStatus(signal: OtlpSignal, httpStatus = 0, settings: AdvisedSet
     if (protocol === "grpc") {
       return `check otlp.endpoint; if it accepts no ${signal}, set otlp.${signal}.enabled to false`;
     }
-    return `check otlp.endpoint: /v1/traces and /v1/metrics are appended to it; if it accepts no ${signal}, set otlp.${signal}.enabled to false`;
+    return `check otlp.endpoint: /v1/${signal} is appended to it; if it accepts no ${signal}, set otlp.${signal}.enabled to false`;
   }
   if (isRedirect(httpStatus)) return `set otlp.${signal}.endpoint to the final address, which is used unchanged`;
   if (httpStatus === 401) return `check ${credentialsSetting(settings)}`;

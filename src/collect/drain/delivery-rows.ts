@@ -1,18 +1,28 @@
 import { randomBytes } from "node:crypto";
 import { otlpSettings } from "#config/otlp.ts";
 import { currentUser } from "#config/repository/user-settings.ts";
-import type { Destinations, OtlpSettings } from "#core/model/settings.ts";
-import type { MetricPoint } from "#core/model/telemetry.ts";
+import type { Destinations, ExportOutcome, OtlpSettings } from "#core/model/settings.ts";
+import type { LogRecord, MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
 import { userAttributes } from "#core/privacy/identity.ts";
-import { recordAtLevel } from "#core/telemetry/level.ts";
+import { attributesAtLevel, recordAtLevel } from "#core/telemetry/level.ts";
+import { logsOf } from "#core/telemetry/logs.lazy.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { messageOf } from "#kit/errors.ts";
+import type { Sender } from "#send/otlp/send.lazy.ts";
 import { reportProblemOnce } from "#store/capture/context.ts";
 import { ownNamesOf } from "#store/capture/level.ts";
-import { protectPoint, protectResource, protectSpan } from "#store/capture/protect.ts";
+import { protectAttributes, protectPoint, protectResource, protectSpan } from "#store/capture/protect.ts";
 import { instanceId } from "#store/instance.ts";
 import { readMeta, writeMeta } from "#store/meta.ts";
-import { OUTBOX_PARTS, type OutboxPart, type OutboxRow, queuedSpans } from "#store/outbox.ts";
+import {
+  OUTBOX_PARTS,
+  type OutboxPart,
+  type OutboxRow,
+  type QueuedLog,
+  type QueuedSignal,
+  queuedLogs,
+  queuedSpans,
+} from "#store/outbox.ts";
 import { pendingStreams } from "#store/pending-streams.ts";
 import { backendNowMs } from "./clock.ts";
 import { affectsAllSessions } from "./contain.ts";
@@ -32,10 +42,58 @@ export async function deliverySettings(drain: Drain): Promise<OtlpSettings> {
   return { ...settings, resource: { ...protectResource(drain, settings.resource), ...(await identityOf(drain)) } };
 }
 
-/** All queued spans as they are sent, in the order of sending. */
-export function* spanRows(drain: Drain): Generator<OutboxRow> {
-  for (const part of OUTBOX_PARTS) for (const row of rowsOf(drain, part)) yield rowAtLevel(drain, row);
+/** What differs between the queues of two signals. */
+export interface Queue<Queued extends { readonly seq: number }, Item> {
+  readonly signal: QueuedSignal;
+  /** The oldest records of a part after `afterSeq`. */
+  readonly read: (db: Drain["db"], afterSeq: number, limit: number, part: OutboxPart) => readonly Queued[];
+  /**
+   * A record as the current capture level and redaction rules allow it, whatever they were when it was stored. `undefined` if this
+   * version of the program makes no such record: it stays in the queue.
+   */
+  readonly atLevel: (drain: Drain, queued: Queued) => Item | undefined;
+  readonly send: (sender: Sender, records: readonly Item[]) => Promise<ExportOutcome>;
 }
+
+export const SPANS: Queue<OutboxRow, SpanRecord> = {
+  signal: "traces",
+  read: queuedSpans,
+  atLevel: (drain, { record }) => spanAtLevel(drain, record),
+  send: (sender, records) => sender.sendSpans(records),
+};
+
+export const LOGS: Queue<QueuedLog, LogRecord> = {
+  signal: "logs",
+  read: queuedLogs,
+  atLevel(drain, queued) {
+    const { config } = drain.loaded;
+    if ("span" in queued)
+      return logsOf(spanAtLevel(drain, queued.span), config).find(({ part }) => part === queued.part);
+    const { record } = queued;
+    const attributes = attributesAtLevel(record.attributes, record.resource, config.capture, ownNamesOf(drain));
+    return { ...record, attributes: protectAttributes(drain, attributes) };
+  },
+  send: (sender, records) => sender.sendLogs(records),
+};
+
+/** All queued records of a signal as they are sent, in the order of sending. */
+export function* allRows<Queued extends { readonly seq: number }, Item>(
+  drain: Drain,
+  queue: Queue<Queued, Item>,
+): Generator<{ readonly seq: number; readonly record: Item }> {
+  for (const part of OUTBOX_PARTS) {
+    for (const queued of rowsOf(drain, queue, part)) {
+      const record = queue.atLevel(drain, queued);
+      if (record !== undefined) yield { seq: queued.seq, record };
+    }
+  }
+}
+
+/** How log records are made of the spans that are settled; `undefined` if the user wants none. */
+export const logsWanted = ({
+  loaded: { config },
+}: Pick<Drain, "loaded">): ((record: SpanRecord) => readonly LogRecord[]) | undefined =>
+  config.logs === "off" ? undefined : (record) => logsOf(record, config);
 
 /**
  * Counters and gauges as they are sent. `stream` is set for counters: it counts as sent once its last point (`last`) is accepted;
@@ -66,24 +124,25 @@ export async function metricRows(drain: Drain, settings: Destinations) {
     .map((row, seq) => ({ seq, ...row }));
 }
 
-/** Queued spans of one part of the outbox, oldest first. */
-export function* rowsOf(drain: Drain, part: OutboxPart): Generator<OutboxRow> {
+/** Queued records of one part of a queue, oldest first. */
+export function* rowsOf<Queued extends { readonly seq: number }>(
+  { db }: Drain,
+  { read }: Pick<Queue<Queued, unknown>, "read">,
+  part: OutboxPart,
+): Generator<Queued> {
   let after = 0;
   for (;;) {
-    const rows = queuedSpans(drain.db, after, ROWS_PER_READ, part);
+    const rows = read(db, after, ROWS_PER_READ, part);
     if (rows.length === 0) return;
     yield* rows;
     after = rows.at(-1)?.seq ?? after;
   }
 }
 
-/** A row as the current capture level and redaction rules allow it, whatever they were when it was stored. */
-export const rowAtLevel = (drain: Drain, { seq, record }: OutboxRow): OutboxRow => ({
-  seq,
-  record: protectSpan(drain, recordAtLevel(record, drain.loaded.config.capture, ownNamesOf(drain))),
-});
-
 // --- internal ---
+
+const spanAtLevel = (drain: Drain, record: SpanRecord): SpanRecord =>
+  protectSpan(drain, recordAtLevel(record, drain.loaded.config.capture, ownNamesOf(drain)));
 
 /** Resource attributes that identify the user. Empty unless the settings ask for them. */
 async function identityOf({

@@ -1,6 +1,7 @@
 import type { ModelCall } from "#core/model/model-call.ts";
 import type { Price } from "#core/model/price-list.ts";
 import type { SessionInput, SettledWork, Subagent, Turn } from "#core/model/session.ts";
+import type { LogRecord } from "#core/model/telemetry.ts";
 import { addSettledWork, settledWorkOf } from "#core/rules/call-sums.ts";
 import { keepsNames } from "#core/rules/capture.ts";
 import { responseContentKey } from "#core/rules/keys.ts";
@@ -8,11 +9,14 @@ import { buildSession } from "#core/session/build.ts";
 import { withNative } from "#core/session/native.ts";
 import { callPrice, takePriceError } from "#core/telemetry/cost.ts";
 import { recordAtLevel } from "#core/telemetry/level.ts";
+import { compactionLog } from "#core/telemetry/logs.lazy.ts";
+import { compactionCounts } from "#core/telemetry/metrics.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { countsAtLevel, levelOf, ownNamesOf } from "#store/capture/level.ts";
 import { projectAttributes, withProjectAttributes } from "#store/capture/project.ts";
 import { protectCounts, protectSpan } from "#store/capture/protect.ts";
 import { dropSettledContent } from "#store/content.ts";
+import { isCounted } from "#store/counters.ts";
 import { openFacts } from "#store/facts.ts";
 import { clearFailures } from "#store/failures.ts";
 import { expectsTranscript, knownFactsOf } from "#store/sessions/read-session.ts";
@@ -24,6 +28,7 @@ import { pipelineResource, withPipeline } from "./ci-job.ts";
 import { type Closed, closedOf, type Unsettled } from "./closed.ts";
 import { notePriceError } from "./contain.ts";
 import type { Drain } from "./context.ts";
+import { logsWanted } from "./delivery-rows.ts";
 import { flatMapped, mapped } from "./iterate.ts";
 import { expectsNative, openNative, settleNative } from "./native-join.ts";
 
@@ -109,6 +114,7 @@ function settleClosed(
   const { turns, subagents, segments } = closed;
   const level = levelOf(drain, stored);
   const prices = pricesByKey(closed.runs, facts.provider);
+  const logsOf = logsWanted(drain);
   const settlement = {
     session,
     sessionNumber,
@@ -122,10 +128,21 @@ function settleClosed(
     ...(context.renamed !== undefined && { renamed: context.renamed }),
     spans: mapped(closed.spans, sent),
     parents: closed.parents,
+    ...(logsOf !== undefined && { logs: { of: logsOf, others: compactionLogs(drain, unsettled) } }),
     counts: flatMapped(closed.counts, (counted) => protectCounts(drain, countsAtLevel(drain, [counted], level))),
     prices,
   };
   drain.report.spans += settle(drain.db, settlement, METRIC_SHAPES, drain.now());
+}
+
+/** Compactions that were not counted before. */
+function compactionLogs(drain: Drain, { facts, session }: Unsettled): readonly LogRecord[] {
+  return session.compactions
+    .filter((compaction) => !isCounted(drain.db, compactionCounts(compaction, facts).key))
+    .map((compaction) => {
+      const segment = session.segments.findLast(({ startMs }) => startMs <= compaction.timeMs) ?? session.segments[0];
+      return compactionLog(compaction, segment?.ordinal ?? 0, facts, drain.loaded.config);
+    });
 }
 
 /** Prices of model calls, by the key of the call. */

@@ -32,6 +32,7 @@ import type { StoredSession } from "#store/sessions.ts";
 import { placeOfSpan, putSpans, type StoredSpan } from "#store/spans.ts";
 import type { Closed, Unsettled } from "./closed.ts";
 import type { Drain } from "./context.ts";
+import { logsWanted } from "./delivery-rows.ts";
 
 /** What the agent's own telemetry adds to a session and is not on a span yet. */
 export interface OpenNative {
@@ -122,7 +123,7 @@ export function settleNative(
   const late = lateParts(drain, stored, open.rest);
   count(drain, stored, facts, late);
   const spans = lateSpans(drain, facts, late).map(sent);
-  drain.report.spans += putSpans(db, stored.id, spans, parentsOf(spans), drain.now());
+  drain.report.spans += putSpans(db, stored.id, spans, parentsOf(spans), drain.now(), logsWanted(drain));
   const isOver = session.turns.length === 0 && closed.segments.every(({ delivered }) => delivered);
   if (!isOver) return;
   const old = pendingNativeBefore(db, stored, drain.now() - UNJOINED_AFTER_MS);

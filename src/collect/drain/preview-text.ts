@@ -3,7 +3,7 @@ import type { LoadedConfig } from "#config/load.ts";
 import { shownValue } from "#config/redact.ts";
 import { SETTINGS } from "#config/settings.ts";
 import type { CaptureLevel } from "#core/model/capture.ts";
-import type { OtlpSignal } from "#core/model/settings.ts";
+import { OTLP_SIGNALS, type OtlpSignal } from "#core/model/settings.ts";
 import { keepsNames } from "#core/rules/capture.ts";
 import { EXPOSURE, type Exposure } from "#core/telemetry/attributes.ts";
 import { OPENHOOK_SPAN_KIND, SESSION_ID } from "#core/telemetry/semconv.ts";
@@ -11,6 +11,7 @@ import { suggest } from "#kit/suggest.ts";
 import { plural } from "#kit/text/figures.ts";
 import { isList, type Json, otlpLines } from "#kit/text/otlp-json.ts";
 import { flow, printable, type Terminal, wrapped } from "#kit/text/terminal.ts";
+import { wordList } from "#kit/text/word-list.ts";
 import type { Preview, PreviewedRequest } from "./preview.ts";
 
 /** A preview for people, secrets masked: its summary, then the requests. @param session what the user named, if anything */
@@ -45,6 +46,7 @@ interface PreviewSummary {
   readonly spans: ReadonlyMap<string, number>;
   readonly sessions: number;
   readonly metricPoints: number;
+  readonly logRecords: number;
   readonly capture: CaptureLevel;
   /** Names of the attributes that are sent, sorted. */
   readonly content: readonly string[];
@@ -65,7 +67,7 @@ interface SignalSummary {
 }
 
 function previewSummary({ requests, settings }: Preview, loaded: LoadedConfig): PreviewSummary {
-  const found: Found = { keys: new Set(), spans: new Map(), sessions: new Set(), points: 0 };
+  const found: Found = { keys: new Set(), spans: new Map(), sessions: new Set(), points: 0, logs: 0 };
   for (const { body } of requests) addValue("", JSON.parse(body) as Json, found);
   const { capture } = loaded.config;
   const keys = [...found.keys].sort();
@@ -81,10 +83,11 @@ function previewSummary({ requests, settings }: Preview, loaded: LoadedConfig): 
     };
   };
   return {
-    signals: { traces: signalOf("traces"), metrics: signalOf("metrics") },
+    signals: { traces: signalOf("traces"), metrics: signalOf("metrics"), logs: signalOf("logs") },
     spans: found.spans,
     sessions: found.sessions.size,
     metricPoints: found.points,
+    logRecords: found.logs,
     capture,
     content: revealing("content"),
     // Below that level, reduced attributes have only names that are built into the agents
@@ -102,11 +105,14 @@ export function* summaryLines(summary: PreviewSummary, isOfSession: boolean, ter
 
   yield* wrapped({ text: "" }, headline(summary, isOfSession), terminal);
   if (summary.spans.size > 0) yield* line("spans", kindsText(summary.spans));
-  for (const signal of SIGNALS) {
-    if (signal === "traces" || !isOfSession) yield* line(signal, signalText(summary.signals[signal]));
+  for (const signal of OTLP_SIGNALS) {
+    if (signal === "metrics" && isOfSession) continue;
+    // Most people want none
+    if (signal === "logs" && summary.signals.logs.url === null && summary.logRecords === 0) continue;
+    yield* line(signal, signalText(summary.signals[signal]));
   }
   yield* line("capture", `${summary.capture}: ${CAPTURE_TEXTS[summary.capture]}`);
-  if (summary.signals.traces.requests + summary.signals.metrics.requests === 0) return;
+  if (OTLP_SIGNALS.every((signal) => summary.signals[signal].requests === 0)) return;
   yield* line("content", listed(summary.content));
   yield* line("names", listed(summary.names));
   yield* line("who you are", listed(summary.user));
@@ -149,9 +155,8 @@ interface Found {
   readonly spans: Map<string, number>;
   readonly sessions: Set<string>;
   points: number;
+  logs: number;
 }
-
-const SIGNALS = ["traces", "metrics"] as const satisfies readonly OtlpSignal[];
 
 type Kind = Exposure | "user" | "other";
 
@@ -192,6 +197,7 @@ function addValue(name: string, value: Json, found: Found): void {
     return;
   }
   if (name === "dataPoints") found.points += value.length;
+  if (name === "logRecords") found.logs += value.length;
   for (const item of value) {
     if (name === "spans") addSpan(item, found);
     addValue("", item, found);
@@ -212,15 +218,21 @@ interface Attribute {
   readonly value: { readonly stringValue?: string };
 }
 
-function headline({ spans, sessions, metricPoints, signals }: PreviewSummary, isOfSession: boolean): string {
+function headline(
+  { spans, sessions, metricPoints, logRecords, signals }: PreviewSummary,
+  isOfSession: boolean,
+): string {
   const amounts: Readonly<Record<OtlpSignal, string>> = {
     traces: spans.size === 0 ? "" : `${plural(total(spans), "span")} of ${plural(sessions, "session")}`,
     metrics: metricPoints === 0 ? "" : plural(metricPoints, "metric point"),
+    logs: logRecords === 0 ? "" : plural(logRecords, "log record"),
   };
   const ofThose = (isSent: boolean): string =>
-    SIGNALS.filter((signal) => (signals[signal].url !== null) === isSent && amounts[signal] !== "")
-      .map((signal) => amounts[signal])
-      .join(" and ");
+    wordList(
+      OTLP_SIGNALS.filter((signal) => (signals[signal].url !== null) === isSent && amounts[signal] !== "").map(
+        (signal) => amounts[signal],
+      ),
+    );
   const [sent, kept] = [ofThose(true), ofThose(false)];
   const also = isOfSession ? "; counters are sums over all sessions and not shown" : "";
   if (sent === "" && kept === "") return `The next drain would send nothing${also}`;

@@ -1,8 +1,9 @@
 import type { OtlpSettings, OtlpSignal, OtlpSignalSettings } from "#core/model/settings.ts";
-import { deliverMetrics, deliverSpans } from "#send/otlp/deliver.ts";
+import { deliverMetrics, deliverQueued } from "#send/otlp/deliver.ts";
 import { createSender } from "#send/otlp/send.lazy.ts";
+import { sessionOfQueued } from "#store/outbox.ts";
 import type { Drain } from "./context.ts";
-import { deliverySettings, metricRows, spanRows } from "./delivery-rows.ts";
+import { allRows, deliverySettings, LOGS, metricRows, type Queue, SPANS } from "./delivery-rows.ts";
 
 /** One request as it would be sent, its body as OTLP/JSON. */
 export interface PreviewedRequest {
@@ -20,13 +21,18 @@ export interface Preview {
  * What a delivery would send now: the same rows through the same limits and the same encoder, up to the network. Nothing is sent
  * or acknowledged.
  *
- * @param ofSession only the spans of this session, and no counters, which are sums over all sessions
+ * @param ofSession only the spans and log records of this session, and no counters, which are sums over all sessions
  */
 export async function previewDelivery(drain: Drain, ofSession?: number): Promise<Preview> {
   const settings = await deliverySettings(drain);
   const requests: PreviewedRequest[] = [];
   const sender = createSender(
-    { ...settings, traces: asJson(settings.traces), metrics: { ...asJson(settings.metrics), ...temporalityOf(drain) } },
+    {
+      ...settings,
+      traces: asJson(settings.traces),
+      logs: asJson(settings.logs),
+      metrics: { ...asJson(settings.metrics), ...temporalityOf(drain) },
+    },
     {
       version: drain.version,
       transport: (signal) => ({
@@ -41,7 +47,15 @@ export async function previewDelivery(drain: Drain, ofSession?: number): Promise
   // No rate limit for a preview; one request after the other, in order
   const bounds = { ...settings, concurrency: 1, maxSpansPerSecond: 1e9, maxDeliveryMs: 1e9 };
   try {
-    await deliverSpans(ofSession === undefined ? spanRows(drain) : rowsOf(drain, ofSession), sender, bounds, () => {});
+    const deliver = <Queued extends { readonly seq: number }, Item>(queue: Queue<Queued, Item>) =>
+      deliverQueued(
+        rowsIn(drain, queue, ofSession),
+        (records) => queue.send(sender, records),
+        bounds,
+        () => {},
+      );
+    await deliver(SPANS);
+    await deliver(LOGS);
     if (ofSession === undefined) await deliverMetrics(await metricRows(drain, settings), sender, bounds, () => {});
   } finally {
     sender.close();
@@ -68,7 +82,12 @@ const asJson = (signal: OtlpSignalSettings | undefined): OtlpSignalSettings => (
 
 const temporalityOf = ({ loaded }: Drain) => ({ temporality: loaded.config.otlp.metrics.temporality });
 
-function* rowsOf(drain: Drain, session: number) {
-  const isOf = drain.db.prepare("SELECT 1 FROM spans WHERE seq = ? AND session = ?");
-  for (const row of spanRows(drain)) if (isOf.get(row.seq, session) !== undefined) yield row;
+function* rowsIn<Queued extends { readonly seq: number }, Item>(
+  drain: Drain,
+  queue: Queue<Queued, Item>,
+  session: number | undefined,
+) {
+  for (const row of allRows(drain, queue)) {
+    if (session === undefined || sessionOfQueued(drain.db, row.seq, queue.signal) === session) yield row;
+  }
 }

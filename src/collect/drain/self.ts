@@ -1,4 +1,5 @@
 import { statSync } from "node:fs";
+import { OTLP_SIGNALS } from "#core/model/settings.ts";
 import type { Attributes, Increment, MetricPoint, MetricShape } from "#core/model/telemetry.ts";
 import {
   COVERAGES,
@@ -152,11 +153,11 @@ export async function selfGauges(drain: Drain, hasBackend: boolean, pointMs: num
   const nowMs = drain.now();
   const outbox = outboxState(db);
   const repaired = { step: selfIncrement(SELF.repaired, 0), total: repairedSpans(db) };
-  const dropped = droppedTotals(outbox, lostEvents(db), rejectedPoints(db));
+  const dropped = droppedTotals([outbox, outboxState(db, "logs")], lostEvents(db), rejectedPoints(db));
   raiseCounters(db, [...dropped, repaired], METRIC_SHAPES, nowMs);
   const inbox = await counts(places);
   const labels = labelsOf(db);
-  const { spans, bytes, oldestMs } = hasBackend ? outbox : { spans: 0, bytes: 0, oldestMs: undefined };
+  const { records, bytes, oldestMs } = hasBackend ? outbox : { records: 0, bytes: 0, oldestMs: undefined };
   const point = (shape: MetricShape, value: number, attributes: Attributes = {}): MetricPoint => ({
     shape,
     attributes: { ...attributes, ...labels },
@@ -184,7 +185,7 @@ export async function selfGauges(drain: Drain, hasBackend: boolean, pointMs: num
     point(SELF.claimedFiles, inbox.claimed),
     point(SELF.inboxAge, age(inbox.oldestMs)),
     point(SELF.quarantineFiles, inbox.quarantined),
-    point(SELF.outboxSpans, spans),
+    point(SELF.outboxSpans, records),
     point(SELF.outboxBytes, bytes),
     point(SELF.outboxAge, age(oldestMs)),
     point(SELF.storeBytes, storeBytes(places.storePath)),
@@ -197,7 +198,7 @@ export async function selfGauges(drain: Drain, hasBackend: boolean, pointMs: num
           .map(({ source, sessionId }) => `${source} ${sessionId}`),
       ).size,
     ),
-    ...(["traces", "metrics"] as const).flatMap((signal) => {
+    ...OTLP_SIGNALS.flatMap((signal) => {
       const okMs = readMeta(db, `${signal}.last_ok_ms`);
       if (okMs === undefined) return [];
       return [point(SELF.successAge, age(Number(okMs)), { [semconv.OPENHOOK_SIGNAL]: signal })];
@@ -258,12 +259,12 @@ const endMsOf = (report: string): number => (JSON.parse(report) as { readonly at
 /** Prometheus treats a series as ended after five minutes without a point. */
 const KEEP_ALIVE_MS = 4 * 60_000;
 
-/** Totals of lost spans, events and points. Does not include `unclaimedTotal`: those spans were never meant for a backend. */
-const droppedTotals = (outbox: ReturnType<typeof outboxState>, lost: LostEvents, points: RejectedPoints) =>
+/** Totals of lost records, events and points. Does not include `unclaimedTotal`: those records were never meant for a backend. */
+const droppedTotals = (queues: readonly ReturnType<typeof outboxState>[], lost: LostEvents, points: RejectedPoints) =>
   (
     [
-      ["retention", outbox.droppedTotal],
-      ["rejected", outbox.rejectedTotal],
+      ["retention", queues.reduce((sum, { droppedTotal }) => sum + droppedTotal, 0)],
+      ["rejected", queues.reduce((sum, { rejectedTotal }) => sum + rejectedTotal, 0)],
       ["no_room", lost.total],
       ["rejected_points", points.total],
     ] as const

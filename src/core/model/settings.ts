@@ -1,5 +1,5 @@
-/** The two kinds of records that are sent. */
-export const OTLP_SIGNALS = ["traces", "metrics"] as const;
+/** The kinds of records that are sent. */
+export const OTLP_SIGNALS = ["traces", "metrics", "logs"] as const;
 export type OtlpSignal = (typeof OTLP_SIGNALS)[number];
 
 /** One signal's OTLP destination, complete. */
@@ -26,6 +26,8 @@ export interface OtlpSignalSettings {
 export interface OtlpSettings {
   readonly traces?: OtlpSignalSettings;
   readonly metrics?: OtlpSignalSettings & { readonly temporality: "cumulative" | "delta" };
+  /** Absent also if `logs` is off. */
+  readonly logs?: OtlpSignalSettings;
   /** Resource attributes of everything that is sent. */
   readonly resource: Readonly<Record<string, string>>;
   readonly maxSpansPerRequest: number;

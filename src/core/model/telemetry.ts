@@ -41,6 +41,22 @@ export const SpanRecord = z.object({
 });
 export type SpanRecord = z.infer<typeof SpanRecord>;
 
+/** An event of a session, made from a span's record, before it reaches the SDK. */
+export interface LogRecord {
+  /** Which of its span's events it is; unique within the span. */
+  readonly part: string;
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly timeMs: number;
+  readonly severity: "info" | "warn";
+  /** Its span. */
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly attributes: Attributes;
+  /** As in its span. */
+  readonly resource: Attributes;
+}
+
 /** The shape of a metric; one name always has one shape. */
 export interface MetricShape {
   readonly name: string;

@@ -37,6 +37,11 @@ export const GEN_AI_TOOL_CALL_RESULT = "gen_ai.tool.call.result";
 export const GEN_AI_SKILL_NAME = "gen_ai.skill.name";
 export const MCP_METHOD_NAME = "mcp.method.name";
 export const ERROR_TYPE = "error.type";
+export const EXCEPTION_TYPE = "exception.type";
+/** The name of a log record, for backends that do not show OTLP's own field for it. */
+export const EVENT_NAME = "event.name";
+/** The same for the same log record, however often it is sent. */
+export const LOG_RECORD_UID = "log.record.uid";
 export const HTTP_RESPONSE_STATUS_CODE = "http.response.status_code";
 export const SESSION_ID = "session.id";
 export const PROCESS_EXECUTABLE_NAME = "process.executable.name";
@@ -60,6 +65,8 @@ export const CICD_PIPELINE_TASK_RUN_URL = "cicd.pipeline.task.run.url.full";
  * that became known after its span was exported.
  */
 export const OPENHOOK_SPAN_KIND = "openhook.span.kind";
+/** In log records: how long it took. */
+export const OPENHOOK_DURATION = "openhook.duration_ms";
 export const OPENHOOK_LINK_KIND = "openhook.link.kind";
 export const OPENHOOK_SEGMENT = "openhook.session.segment";
 export const OPENHOOK_START_ORIGIN = "openhook.session.start_origin";
@@ -156,6 +163,8 @@ export const OPENHOOK_HOOK = {
   failures: "openhook.hook.failures",
   duration: "openhook.hook.duration_ms",
 } as const;
+/** What started a compaction, in the agent's word. */
+export const OPENHOOK_COMPACTION_TRIGGER = "openhook.compaction.trigger";
 export const OPENHOOK_MCP_STATE = "openhook.mcp.connection.state";
 export const OPENHOOK_MCP_TRANSPORT = "openhook.mcp.connection.transport";
 export const OPENHOOK_MCP_DURATION = "openhook.mcp.connection.duration_ms";

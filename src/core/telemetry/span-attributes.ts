@@ -30,11 +30,12 @@ export function runAttributes(run: Turn | Subagent, facts: SessionFacts, setting
     [semconv.OPENHOOK_TOOL_CALLS]: totals.toolCalls,
     [semconv.GEN_AI_USAGE_INPUT_TOKENS]: totals.input,
     [semconv.GEN_AI_USAGE_OUTPUT_TOKENS]: totals.output,
-    // Usage that belongs to no single call's span
-    ...(run.modelCalls.some((call) => call.covers !== undefined && call.usage !== undefined) && {
-      [semconv.GEN_AI_USAGE_CACHE_READ]: totals.cacheRead,
-      ...cacheWriteAttributes(totals.cacheWrite, settings),
-    }),
+    // Usage that belongs to no single call's span. The conventions removed both from `invoke_agent`, because backends added them twice
+    ...(settings.semconv !== "latest" &&
+      run.modelCalls.some((call) => call.covers !== undefined && call.usage !== undefined) && {
+        [semconv.GEN_AI_USAGE_CACHE_READ]: totals.cacheRead,
+        ...cacheWriteAttributes(totals.cacheWrite, settings),
+      }),
     [semconv.OPENHOOK_USAGE_INCOMPLETE]: totals.incompleteCalls > 0 ? true : undefined,
     ...costAttributes(knownCost(totals), models.length === 1 ? models[0] : undefined),
     [semconv.OPENHOOK_UNPRICED_CALLS]: totals.unpricedCalls > 0 ? totals.unpricedCalls : undefined,

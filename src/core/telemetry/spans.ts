@@ -98,6 +98,7 @@ export function* subagentSpans(
     endMs: subagent.endMs,
     error: lastError?.errorType,
     links,
+    events: errorEvents(subagent),
     attributes: {
       ...runAttributes(subagent, facts, settings, "subagent"),
       [semconv.GEN_AI_AGENT_NAME]: name,

@@ -1,6 +1,6 @@
 import PQueue from "p-queue";
 import type { ExportOutcome } from "#core/model/settings.ts";
-import type { MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
+import type { MetricPoint } from "#core/model/telemetry.ts";
 import { messageOf } from "#kit/errors.ts";
 import { EncodeError } from "./encode-error.ts";
 import { Pace, type PaceBounds } from "./pace.ts";
@@ -46,21 +46,21 @@ type SplitRejected = Split<MetricPoint>;
  * smallest row is accepted; otherwise the delivery stops after these two.
  *
  * @param rows read as earlier requests complete
+ * @param send makes one attempt with one request
  * @param onDelivery settles the rows in the store
  * @throws what `rows` or `onDelivery` throw, after the running requests have ended
  */
-export function deliverSpans(
-  rows: Rows<SpanRecord>,
-  sender: Pick<Sender, "sendSpans">,
+export function deliverQueued<Item>(
+  rows: Rows<Item>,
+  send: Send<Item>,
   bounds: DeliveryBounds,
   onDelivery: OnDelivery,
 ): Promise<DeliverySummary> {
-  const send = (records: readonly SpanRecord[]) => sender.sendSpans(records);
-  return new Deliverer<SpanRecord>(send, bounds, onDelivery, { small: smallestOf }).deliver(rows);
+  return new Deliverer<Item>(send, bounds, onDelivery, { small: smallestOf }).deliver(rows);
 }
 
 /**
- * `deliverSpans` for metric points, one request after the other, so that the points of a stream arrive in order. There are few
+ * `deliverQueued` for metric points, one request after the other, so that the points of a stream arrive in order. There are few
  * points, so the rate limit does not apply.
  */
 export function deliverMetrics(

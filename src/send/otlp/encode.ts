@@ -1,10 +1,12 @@
 import {
+  JsonLogsSerializer,
   JsonMetricsSerializer,
   JsonTraceSerializer,
+  ProtobufLogsSerializer,
   ProtobufMetricsSerializer,
   ProtobufTraceSerializer,
 } from "@opentelemetry/otlp-transformer";
-import type { metrics, tracing } from "@opentelemetry/sdk-node";
+import type { logs, metrics, tracing } from "@opentelemetry/sdk-node";
 import type { OtlpSignalSettings } from "#core/model/settings.ts";
 
 type Protocol = OtlpSignalSettings["protocol"];
@@ -13,6 +15,12 @@ type Protocol = OtlpSignalSettings["protocol"];
 export function encodeSpans(spans: tracing.ReadableSpan[], protocol: Protocol): Uint8Array {
   const serializer = protocol === "http/json" ? JsonTraceSerializer : ProtobufTraceSerializer;
   return serializer.serializeRequest(spans) ?? new Uint8Array();
+}
+
+/** The body of one logs request, before compression. */
+export function encodeLogs(records: logs.ReadableLogRecord[], protocol: Protocol): Uint8Array {
+  const serializer = protocol === "http/json" ? JsonLogsSerializer : ProtobufLogsSerializer;
+  return serializer.serializeRequest(records) ?? new Uint8Array();
 }
 
 /**

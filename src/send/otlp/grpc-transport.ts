@@ -86,6 +86,7 @@ function retryDelayMs(status: Uint8Array | undefined): number | undefined {
 const METHODS = {
   traces: "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
   metrics: "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+  logs: "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
 } as const satisfies Record<OtlpSignal, string>;
 
 const OK = 0;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { ExportOutcome, OtlpSignal, OtlpSignalSettings } from "#core/model/settings.ts";
-import { encodeMetrics, encodeSpans } from "./encode.ts";
+import { encodeLogs, encodeMetrics, encodeSpans } from "./encode.ts";
 import { openTransport } from "./open-transport.ts";
 import { toOutcome } from "./response.ts";
 import type { TransportOptions } from "./transport-response.ts";
@@ -34,7 +34,7 @@ export async function probe(
   settings: OtlpSignalSettings,
   { timeoutMs, bytes, ...options }: ProbeOptions,
 ): Promise<ProbeResult> {
-  const encode = signal === "traces" ? encodeSpans : encodeMetrics;
+  const encode = ENCODERS[signal];
   const transport = openTransport(signal, settings, options);
   try {
     const { protocol } = settings;
@@ -53,19 +53,23 @@ export async function probe(
 
 // --- internal ---
 
+const ENCODERS = { traces: encodeSpans, metrics: encodeMetrics, logs: encodeLogs } as const;
+/** Endings of OTLP's names in JSON. */
+const ENDINGS = { traces: "Spans", metrics: "Metrics", logs: "Logs" } as const satisfies Record<OtlpSignal, string>;
+
 /**
  * The body of a request without records that has the size of a real one: a resource with a long attribute, and nothing of that
  * resource. It can be compressed about as well as spans.
  *
  * @param bytes at least; before compression
- * @see opentelemetry-proto: requests of both signals have the same field numbers, so in protobuf only their records differ
+ * @see opentelemetry-proto: requests of all signals have the same field numbers, so in protobuf only their records differ
  */
 function paddedBody(signal: OtlpSignal, protocol: OtlpSignalSettings["protocol"], bytes: number): Uint8Array {
   const resource = resourceFromAttributes({ "openhook.probe.padding": padding(bytes) });
   const body = encodeMetrics([{ resource, scopeMetrics: [] }], protocol);
-  if (protocol !== "http/json" || signal === "metrics") return body;
+  if (protocol !== "http/json") return body;
   const text = Buffer.from(body).toString();
-  return Buffer.from(text.replace('"resourceMetrics"', '"resourceSpans"').replace('"scopeMetrics"', '"scopeSpans"'));
+  return Buffer.from(text.replaceAll(/"(resource|scope)Metrics"/g, `"$1${ENDINGS[signal]}"`));
 }
 
 /** Of spans about an eighth is left. */

@@ -1,7 +1,7 @@
 import { type HrTime, type SpanContext, SpanKind, SpanStatusCode, TraceFlags, ValueType } from "@opentelemetry/api";
 import { AggregationTemporality, DataPointType } from "@opentelemetry/sdk-metrics";
-import type { core, metrics, tracing } from "@opentelemetry/sdk-node";
-import type { MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
+import type { core, logs, metrics, tracing } from "@opentelemetry/sdk-node";
+import type { LogRecord, MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
 import { type ResourceOf, sendable, wellFormed } from "./resource.ts";
 
 /** The instrumentation scope of spans. */
@@ -63,6 +63,29 @@ export function toReadableSpans(
 }
 
 /**
+ * Log records as the plain objects that the SDK's serializers read. Backends that do not show
+ * the name of an event show its body, so it is the name too.
+ */
+export function toReadableLogs(
+  records: readonly LogRecord[],
+  resourceOf: ResourceOf,
+  scope: core.InstrumentationScope,
+): logs.ReadableLogRecord[] {
+  return records.map((record) => ({
+    hrTime: toHrTime(record.timeMs),
+    hrTimeObserved: toHrTime(record.timeMs),
+    ...SEVERITIES[record.severity],
+    eventName: record.name,
+    body: record.name,
+    spanContext: spanContext(record.traceId, record.spanId),
+    attributes: { ...sendable(record.attributes), ...structured(record.attributes) },
+    resource: resourceOf(record.resource),
+    instrumentationScope: scope,
+    droppedAttributesCount: 0,
+  }));
+}
+
+/**
  * Metric points as the SDK's metric data: one entry per resource, and one metric per name in it. Points keep their order, so that
  * the zero point of a new stream precedes its value. Points that are not finite are left out.
  *
@@ -115,6 +138,28 @@ const SPAN_KINDS = {
   internal: SpanKind.INTERNAL,
   client: SpanKind.CLIENT,
 } as const satisfies Record<SpanRecord["kind"], SpanKind>;
+
+/** Numbers of the log data model. */
+const SEVERITIES = {
+  info: { severityNumber: 9, severityText: "INFO" },
+  warn: { severityNumber: 13, severityText: "WARN" },
+} as const satisfies Record<LogRecord["severity"], unknown>;
+
+const MESSAGES = ["gen_ai.input.messages", "gen_ai.output.messages"] as const;
+
+/** Messages with their structure, as the conventions require of events; spans have them as JSON texts. */
+function structured(attributes: LogRecord["attributes"]): logs.ReadableLogRecord["attributes"] {
+  const messages = MESSAGES.flatMap((name) => {
+    const text = attributes[name];
+    if (typeof text !== "string") return [];
+    try {
+      return [[name, JSON.parse(text, (_, value) => (typeof value === "string" ? wellFormed(value) : value))]];
+    } catch {
+      return [];
+    }
+  });
+  return Object.fromEntries(messages);
+}
 
 const NANO = 1e9;
 

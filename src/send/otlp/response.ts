@@ -1,4 +1,4 @@
-import { ProtobufMetricsSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
+import { ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { ExportOutcome, OtlpSignal, OtlpSignalSettings } from "#core/model/settings.ts";
 import type { SendError, TransportResponse } from "./transport-response.ts";
 
@@ -67,7 +67,7 @@ function readSuccess(
   const json = isJson(contentType, data) ? jsonObject(data) : undefined;
   if (json === undefined && isJson(contentType, data)) return UNREADABLE;
   try {
-    const { count, errorMessage } = json === undefined ? partialOf(signal, data) : partialInJson(signal, json);
+    const { count, errorMessage } = json === undefined ? partialOf(data) : partialInJson(signal, json);
     // int64 is a string in proto3's JSON, but some backends write a number
     const rejected = Number(count ?? 0);
     if (!Number.isSafeInteger(rejected) || rejected < 0) return UNREADABLE;
@@ -83,24 +83,27 @@ interface Partial {
   readonly errorMessage: unknown;
 }
 
-function partialOf(signal: OtlpSignal, data: Uint8Array): Partial {
-  if (signal === "traces") {
-    const partial = ProtobufTraceSerializer.deserializeResponse(data).partialSuccess;
-    return { count: partial?.rejectedSpans, errorMessage: partial?.errorMessage };
-  }
-  const partial = ProtobufMetricsSerializer.deserializeResponse(data).partialSuccess;
-  return { count: partial?.rejectedDataPoints, errorMessage: partial?.errorMessage };
+function partialOf(data: Uint8Array): Partial {
+  // The responses of all signals have the same encoding
+  const partial = ProtobufTraceSerializer.deserializeResponse(data).partialSuccess;
+  return { count: partial?.rejectedSpans, errorMessage: partial?.errorMessage };
 }
 
 /** proto3's JSON has two spellings of each name, and readers must accept both. */
 function partialInJson(signal: OtlpSignal, json: Readonly<Record<string, unknown>>): Partial {
   const partial = asObject(json["partialSuccess"] ?? json["partial_success"]) ?? {};
-  const count =
-    signal === "traces"
-      ? (partial["rejectedSpans"] ?? partial["rejected_spans"])
-      : (partial["rejectedDataPoints"] ?? partial["rejected_data_points"]);
-  return { count, errorMessage: partial["errorMessage"] ?? partial["error_message"] };
+  const [name, snake] = REJECTED[signal];
+  return {
+    count: partial[name] ?? partial[snake],
+    errorMessage: partial["errorMessage"] ?? partial["error_message"],
+  };
 }
+
+const REJECTED = {
+  traces: ["rejectedSpans", "rejected_spans"],
+  metrics: ["rejectedDataPoints", "rejected_data_points"],
+  logs: ["rejectedLogRecords", "rejected_log_records"],
+} as const satisfies Record<OtlpSignal, readonly [string, string]>;
 
 /** Some backends respond to protobuf with JSON, and some send no content type. */
 function isJson(contentType: string, data: Uint8Array): boolean {

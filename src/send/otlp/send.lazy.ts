@@ -1,12 +1,12 @@
 import type { HeaderReader } from "#config/headers.ts";
 import type { ExportOutcome, OtlpSettings, OtlpSignal, OtlpSignalSettings } from "#core/model/settings.ts";
-import type { MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
+import type { LogRecord, MetricPoint, SpanRecord } from "#core/model/telemetry.ts";
 import { withSeriesLabels } from "#core/rules/series-labels.ts";
 import { messageOf } from "#kit/errors.ts";
-import { encodeMetrics, encodeSpans } from "./encode.ts";
+import { encodeLogs, encodeMetrics, encodeSpans } from "./encode.ts";
 import { EncodeError } from "./encode-error.ts";
 import { openTransport } from "./open-transport.ts";
-import { scopeOf, toReadableSpans, toResourceMetrics } from "./readable.ts";
+import { scopeOf, toReadableLogs, toReadableSpans, toResourceMetrics } from "./readable.ts";
 import { resourcesOver, withoutSeriesLabels } from "./resource.ts";
 import { toOutcome } from "./response.ts";
 import type { Transport } from "./transport-response.ts";
@@ -15,6 +15,8 @@ import type { Transport } from "./transport-response.ts";
 export interface Sender {
   /** All records in one request. An empty list returns `ok` without a request. */
   sendSpans(records: readonly SpanRecord[]): Promise<ExportOutcome>;
+  /** The same for log records. */
+  sendLogs(records: readonly LogRecord[]): Promise<ExportOutcome>;
   /** All points in one request, for all resources. Points keep their order; those that are not finite are left out. */
   sendMetrics(points: readonly MetricPoint[]): Promise<ExportOutcome>;
   /** Closes kept connections. Running requests, and all later calls, return `retry`. */
@@ -63,6 +65,7 @@ export function createSender(
     };
   const traces = open("traces", settings.traces);
   const metrics = open("metrics", settings.metrics);
+  const logs = open("logs", settings.logs);
   return {
     async sendSpans(records) {
       if (records.length === 0) return NOTHING_TO_SEND;
@@ -70,6 +73,13 @@ export function createSender(
       const { protocol } = traces.settings;
       const body = encoded(() => encodeSpans(toReadableSpans(records, resourceOf, scope), protocol));
       return post(traces, body, settings.maxBytesPerRequest);
+    },
+    async sendLogs(records) {
+      if (records.length === 0) return NOTHING_TO_SEND;
+      if (logs === undefined) return noDestination("logs");
+      const { protocol } = logs.settings;
+      const body = encoded(() => encodeLogs(toReadableLogs(records, resourceOf, scope), protocol));
+      return post(logs, body, settings.maxBytesPerRequest);
     },
     async sendMetrics(points) {
       if (points.length === 0) return NOTHING_TO_SEND;
@@ -85,8 +95,7 @@ export function createSender(
       );
     },
     close() {
-      traces?.transport.shutdown();
-      metrics?.transport.shutdown();
+      for (const channel of [traces, metrics, logs]) channel?.transport.shutdown();
     },
   };
 }

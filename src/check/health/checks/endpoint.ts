@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { headerReader } from "#collect/bridge/read-headers.ts";
 import { describeSource, type Source } from "#config/layer.ts";
 import { otlpSettings } from "#config/otlp.ts";
-import type { OtlpSettings, OtlpSignalSettings } from "#core/model/settings.ts";
+import { OTLP_SIGNALS, type OtlpSettings, type OtlpSignal, type OtlpSignalSettings } from "#core/model/settings.ts";
 import { suggest } from "#kit/suggest.ts";
 import { duration, plural } from "#kit/text/figures.ts";
 import { isPlausibleDate } from "#kit/time.ts";
@@ -25,7 +25,8 @@ export async function* endpointFindings({ facts, loaded, context }: Examined): A
   const { temporality } = loaded.config.otlp.metrics;
   yield* certificateFindings(settings, now());
   const skews: number[] = [];
-  for (const signal of ["traces", "metrics"] as const) {
+  for (const signal of OTLP_SIGNALS) {
+    if (signal === "logs" && loaded.config.logs === "off") continue;
     const ofSignal = settings[signal];
     const delivery = facts.delivery[signal];
     const { endpoint, why_not_sent: why } = delivery;
@@ -51,7 +52,7 @@ export async function* endpointFindings({ facts, loaded, context }: Examined): A
 /** Certificates in the settings that are not valid, or not for long. The empty export reports files that cannot be read. */
 export async function* certificateFindings(settings: OtlpSettings, nowMs: number): AsyncGenerator<Finding> {
   const files = new Map<string, keyof typeof CERTIFICATE_REMEDIES>();
-  for (const signal of [settings.traces, settings.metrics]) {
+  for (const signal of OTLP_SIGNALS.map((name) => settings[name])) {
     if (signal?.url.startsWith("https:") !== true) continue;
     if (signal.clientCertificatePath !== undefined) files.set(signal.clientCertificatePath, "otlp.clientCertificate");
     if (signal.certificatePath !== undefined) files.set(signal.certificatePath, "otlp.certificate");
@@ -84,11 +85,9 @@ const PROBE_TIMEOUT_MS = 2000;
 const REAL_BYTES = 500_000;
 const KEPT = "spans stay queued, and a later drain sends them";
 
-type Signal = "traces" | "metrics";
-
 /** Where one signal is sent, and how it is asked. */
 interface Destination {
-  readonly signal: Signal;
+  readonly signal: OtlpSignal;
   /** Without secrets. */
   readonly endpoint: string;
   readonly settings: OtlpSignalSettings;
@@ -101,7 +100,7 @@ interface Destination {
 }
 
 /** @param ignored why an address in a variable is ignored, if one is: then the user expects exports */
-function unsentFinding(signal: Signal, why: string, ignored: string | undefined): Finding {
+function unsentFinding(signal: OtlpSignal, why: string, ignored: string | undefined): Finding {
   const { ok, remark } = inArea(signal);
   return ignored !== undefined && why.endsWith(ignored) ? remark(why) : ok(why);
 }
@@ -194,13 +193,13 @@ function throughProxy({ url, proxy: setting }: OtlpSignalSettings): string {
 function rejectedFinding({ signal, endpoint, delivery, temporality }: Destination): Finding {
   const { last_rejected: rejected, last_records: records, last_problem: problem } = delivery;
   const reason = problem ?? "no reason given";
-  const what = plural(records, signal === "traces" ? "span" : "point");
+  const what = plural(records, NOUNS[signal]);
   const todo = (): string => {
     if (/cumulative|temporality/i.test(problem ?? "")) {
       const change = suggest("config set otlp.metrics.temporality delta");
       return `if the backend takes only deltas: ${change}; rejected counters stay pending`;
     }
-    if (signal === "traces") return "rejected spans are not sent again; they stay in the store";
+    if (signal !== "metrics") return `rejected ${NOUNS[signal]}s are not sent again; their session stays in the store`;
     const sequel =
       temporality === "delta" && rejected < records
         ? "rejected deltas are dropped, because the backend does not name them"
@@ -213,13 +212,15 @@ function rejectedFinding({ signal, endpoint, delivery, temporality }: Destinatio
   );
 }
 
+const NOUNS = { traces: "span", metrics: "point", logs: "log record" } as const satisfies Record<OtlpSignal, string>;
+
 /** What to do if the backend refuses an empty export. */
-function remedyFor(signal: Signal, settings: OtlpSignalSettings, httpStatus = 0): string {
+function remedyFor(signal: OtlpSignal, settings: OtlpSignalSettings, httpStatus = 0): string {
   if (isRedirect(httpStatus)) {
     return `set the final address, which is used unchanged: ${suggest(`config set otlp.${signal}.endpoint <url>`)}`;
   }
   if (isEndpointMissing(httpStatus)) {
-    const appended = settings.protocol === "grpc" ? "" : " (/v1/traces and /v1/metrics are appended to otlp.endpoint)";
+    const appended = settings.protocol === "grpc" ? "" : ` (/v1/${signal} is appended to otlp.endpoint)`;
     // Many backends accept traces only
     const off = suggest(`config set otlp.${signal}.enabled false`);
     return `the address is not an OTLP endpoint${appended}, or it does not accept ${signal}: ${off}`;

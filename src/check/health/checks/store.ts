@@ -65,9 +65,13 @@ function* storeRemarks({ store, context }: Examined): Generator<string> {
   if (lines > 0) {
     yield `${plural(lines, "transcript line")} in ${plural(files, "file")} could not be read; the other lines were`;
   }
-  const refused = store.outbox.refused_spans;
-  if (refused > 0) {
-    yield `the backend refuses ${plural(refused, "span")} or reports ${refused === 1 ? "it" : "them"} as too large; see drain.log for the reason. Other spans are delivered. Refused spans are retried every hour until outbox.maxAgeDays`;
+  const queues = [
+    ["span", store.outbox.refused_spans],
+    ["log record", store.logOutbox.refused],
+  ] as const;
+  for (const [noun, refused] of queues) {
+    if (refused === 0) continue;
+    yield `the backend refuses ${plural(refused, noun)} or reports ${refused === 1 ? "it" : "them"} as too large; see drain.log for the reason. Other ${noun}s are delivered. Refused ${noun}s are retried every hour until outbox.maxAgeDays`;
   }
   for (const overflow of store.overflow) yield overflowText(overflow);
   const { putBack } = store;

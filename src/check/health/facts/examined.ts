@@ -10,6 +10,7 @@ import { otlpSettings } from "#config/otlp.ts";
 import { loadConfigAndPrices } from "#config/own-prices.ts";
 import { redactUrl } from "#config/redact.ts";
 import type { Agent } from "#core/model/agent.ts";
+import type { OtlpSignal } from "#core/model/settings.ts";
 import { isoTime } from "#kit/text/figures.ts";
 import { VERSION } from "#kit/version.ts";
 import { nativeDestinations } from "#setup/registration/native-exporters.ts";
@@ -59,6 +60,7 @@ export async function examinedOf(context: Context, known?: readonly Agent[]): Pr
     self: store.self,
     sizes: await sizesOf(context),
     outbox: store.outbox,
+    log_outbox: store.logOutbox,
     overflow: store.overflow.map(({ metric, series }) => ({ metric, series })),
     failed: store.failed,
     last_drain: store.lastDrain,
@@ -66,6 +68,7 @@ export async function examinedOf(context: Context, known?: readonly Agent[]): Pr
     delivery: {
       traces: deliveryOf("traces", loaded, store.meta, context),
       metrics: deliveryOf("metrics", loaded, store.meta, context),
+      logs: deliveryOf("logs", loaded, store.meta, context),
     },
     bridge: bridge.map(fileJson),
     log: await logOf(join(places.stateDir, "drain.log")),
@@ -110,7 +113,7 @@ function runningDrain({ places, now }: Context): RunningDrain | null {
 
 /** A signal's destination and last results, without secrets. */
 function deliveryOf(
-  signal: "traces" | "metrics",
+  signal: OtlpSignal,
   loaded: LoadedConfig,
   meta: StoreFacts["meta"],
   { platform, arch, now }: Context,

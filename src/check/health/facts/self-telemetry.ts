@@ -81,13 +81,13 @@ export function selfOf(db: Database): SelfStatus {
     const text = readMeta(db, key);
     return text === undefined ? null : Number(text);
   };
-  const { droppedTotal } = outboxState(db);
+  const { droppedTotal, rejectedTotal } = outboxState(db);
   const points = rejectedPoints(db);
   const { no_room: _, rejected_points: __, ...spans } = by(SELF.dropped.name, semconv.OPENHOOK_REASON);
   return {
     payloads: by(SELF.payloads.name, semconv.OPENHOOK_OUTCOME),
-    // The counter does not include changes since the last delivery
-    dropped: { ...spans, retention: droppedTotal },
+    // The counter also has log records, and does not include changes since the last delivery
+    dropped: { ...spans, retention: droppedTotal, rejected: rejectedTotal },
     dropped_points: points.total,
     missing_points: points.missing,
     repaired_spans: repairedSpans(db),

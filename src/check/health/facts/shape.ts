@@ -1,4 +1,5 @@
 import type { BridgeFileJson } from "#collect/bridge/text.ts";
+import type { OtlpSignal } from "#core/model/settings.ts";
 import type { NativeDestination } from "#setup/registration/native-exporters.ts";
 import type { FailedStep } from "#store/failures.ts";
 import type { NativeCounts } from "#store/native.ts";
@@ -72,6 +73,17 @@ export interface Facts {
     readonly bytes: number;
     readonly oldest: string | null;
   };
+  /** The queue of log records; its totals are over all drains. */
+  readonly log_outbox: {
+    readonly waiting: number;
+    readonly refused: number;
+    readonly bytes: number;
+    readonly oldest: string | null;
+    /** Dropped because of the limits of age and size while an endpoint was set. */
+    readonly dropped: number;
+    /** Rejected permanently by a backend. */
+    readonly rejected: number;
+  };
   /** Metrics at their series limit: later series are summed in one. */
   readonly overflow: readonly { readonly metric: string; readonly series: number }[];
   /** Work on single sessions that failed. */
@@ -87,7 +99,7 @@ export interface Facts {
   readonly last_drain: LastDrain | null;
   /** The process that holds the drain's lock now. */
   readonly running_drain: RunningDrain | null;
-  readonly delivery: { readonly traces: Delivery; readonly metrics: Delivery };
+  readonly delivery: Readonly<Record<OtlpSignal, Delivery>>;
   /** Registration files that were allowed, and those that apply in the current folder. */
   readonly bridge: readonly BridgeFileJson[];
   readonly log: { readonly path: string; readonly exists: boolean; readonly last_lines: readonly string[] };
@@ -161,9 +173,9 @@ export interface Delivery {
   readonly why_not_sent: string | null;
   readonly last_ok: string | null;
   readonly last_problem: string | null;
-  /** Spans or points of the last delivery that the backend accepted and then rejected (partial success). */
+  /** Records of the last delivery that the backend accepted and then rejected (partial success). */
   readonly last_rejected: number;
-  /** All spans or points of the last delivery. */
+  /** All records of the last delivery. */
   readonly last_records: number;
   /** Larger requests are refused, in bytes by estimate; drains found it out. `null`: unknown. */
   readonly size_limit: number | null;

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as z from "zod";
 import type { Context } from "#config/context.ts";
+import { OTLP_SIGNALS } from "#core/model/settings.ts";
 import { SHAPES } from "#core/telemetry/shapes.ts";
 import { isoTime } from "#kit/text/figures.ts";
 import { type BridgeCommandState, bridgeCommandStates } from "#store/bridge.ts";
@@ -27,6 +28,7 @@ export interface StoreFacts {
   readonly sessions: number;
   readonly open: number;
   readonly outbox: Facts["outbox"];
+  readonly logOutbox: Facts["log_outbox"];
   readonly overflow: readonly Overflow[];
   readonly failed: Facts["failed"];
   readonly lastDrain: LastDrain | null;
@@ -91,6 +93,7 @@ const NO_STORE: StoreFacts = {
   sessions: 0,
   open: 0,
   outbox: { waiting_spans: 0, refused_spans: 0, bytes: 0, oldest: null },
+  logOutbox: { waiting: 0, refused: 0, bytes: 0, oldest: null, dropped: 0, rejected: 0 },
   overflow: [],
   failed: [],
   lastDrain: null,
@@ -106,7 +109,7 @@ const NO_STORE: StoreFacts = {
 
 const META_KEYS = [
   RETRIED_QUARANTINE,
-  ...["traces", "metrics"].flatMap((signal) =>
+  ...OTLP_SIGNALS.flatMap((signal) =>
     ["last_ok_ms", "last_reason", "last_rejected", "last_records", "size_limit", "not_before_ms"].map(
       (name) => `${signal}.${name}`,
     ),
@@ -114,12 +117,21 @@ const META_KEYS = [
 ];
 
 function storeFacts(db: Database): StoreFacts {
-  const { spans, refused, bytes, oldestMs } = outboxState(db);
+  const { records: spans, refused, bytes, oldestMs } = outboxState(db);
+  const logs = outboxState(db, "logs");
   const meta = new Map(META_KEYS.map((key) => [key, readMeta(db, key)]));
   return {
     state: "ok",
     ...sessionCounts(db),
     outbox: { waiting_spans: spans, refused_spans: refused, bytes, oldest: isoTime(oldestMs) },
+    logOutbox: {
+      waiting: logs.records,
+      refused: logs.refused,
+      bytes: logs.bytes,
+      oldest: isoTime(logs.oldestMs),
+      dropped: logs.droppedTotal,
+      rejected: logs.rejectedTotal,
+    },
     overflow: overflowState(db),
     failed: sessionFailures(db).map(({ source, sessionId, step, reason, path = null, attempts, sinceMs }) => ({
       source,
