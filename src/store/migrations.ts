@@ -89,4 +89,14 @@ export const MIGRATIONS: readonly string[] = [
    ) WITHOUT ROWID;
    CREATE INDEX native_records_by_span ON native_records (source, session_id, span_id) WHERE span_id IS NOT NULL;
    CREATE INDEX native_records_pending ON native_records (source, session_id) WHERE state = 0`,
+  // The audit trail; see core/audit/record.ts. key: the action that a record is about, NULL if it is about the trail. time_ms: when it was added
+  `CREATE TABLE audit (
+     seq INTEGER PRIMARY KEY,
+     key TEXT UNIQUE,
+     time_ms REAL NOT NULL,
+     record TEXT NOT NULL,
+     names TEXT,
+     texts TEXT,
+     hash TEXT NOT NULL
+   )`,
 ];

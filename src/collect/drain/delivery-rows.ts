@@ -86,7 +86,7 @@ export const rowAtLevel = (drain: Drain, { seq, record }: OutboxRow): OutboxRow 
 // --- internal ---
 
 /** Resource attributes that identify the user. Empty unless the settings ask for them. */
-async function identityOf({
+export async function identityOf({
   db,
   loaded: { config },
   places,
