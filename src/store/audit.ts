@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import {
   type AuditDraft,
   type AuditHead,
@@ -14,11 +14,17 @@ import { insertRow } from "./rows.ts";
 // The audit trail: rows are only added. Parts of rows, and rows from the beginning on, are removed only together with a new record that
 // says so
 
-/** Where the chain ends. */
+/** Where the chain ends: as it was noted, or at the last row, if rows of a damaged store were saved without the note. */
 export function auditHead(db: Database): AuditHead {
-  const text = readMeta(db, HEAD);
-  return text === undefined ? NO_RECORDS : (JSON.parse(text) as AuditHead);
+  const noted = JSON.parse(readMeta(db, HEAD) ?? JSON.stringify(NO_RECORDS)) as AuditHead;
+  const last = db.prepare("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1").get();
+  return last === undefined || Number(last["seq"]) <= noted.seq
+    ? noted
+    : { seq: Number(last["seq"]), hash: String(last["hash"]) };
 }
+
+/** The id of the chain, random; `undefined` before its first record. */
+export const auditChain = (db: Database): string | undefined => readMeta(db, CHAIN);
 
 /**
  * Adds records at the end of the chain. An action whose record was added before is left out. Call it inside the transaction that settles
@@ -38,7 +44,9 @@ export function appendAudit(db: Database, drafts: readonly AuditDraft[], nowMs: 
     insertRow(db, "audit", { ...link, key, time_ms: nowMs }, "");
     head = { seq: link.seq, hash: link.hash };
   }
-  if (head !== before) writeMeta(db, HEAD, JSON.stringify(head));
+  if (head === before) return;
+  writeMeta(db, HEAD, JSON.stringify(head));
+  if (auditChain(db) === undefined) writeMeta(db, CHAIN, randomUUID());
 }
 
 /** All records of the chain, in its order. */
@@ -111,3 +119,4 @@ export function pruneAudit(db: Database, beforeMs: number, nowMs: number): void 
 // --- internal ---
 
 const HEAD = "audit.head";
+const CHAIN = "audit.chain";

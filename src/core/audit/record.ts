@@ -71,6 +71,10 @@ export interface AuditRecord {
   };
 }
 
+/** In which the trail is exported. */
+export const AUDIT_FORMATS = ["otlp", "ocsf", "ecs", "csv"] as const;
+export type AuditFormat = (typeof AUDIT_FORMATS)[number];
+
 export const AUDIT_PARTS = ["names", "texts"] as const;
 export type AuditPart = (typeof AUDIT_PARTS)[number];
 

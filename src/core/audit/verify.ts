@@ -20,7 +20,8 @@ export type AuditVerdict =
  * Follows a chain from its first record to its end. Pure.
  *
  * @param links in the order of their numbers, as they are stored or were exported
- * @param heads places in the chain that are known from elsewhere: where the store says that it ends, or a head that was written down
+ * @param heads places in the chain that are known from elsewhere: where the store says that it ends, or a head that was written down.
+ *        A part of a chain can begin after one
  * @returns the first fault; a chain that was rewritten as a whole only differs from a head that is known from elsewhere
  */
 export function verifyChain(links: readonly AuditLink[], heads: readonly AuditHead[] = []): AuditVerdict {
@@ -28,7 +29,7 @@ export function verifyChain(links: readonly AuditLink[], heads: readonly AuditHe
   const records = links.map(({ record }) => parsed(record));
   // Written after the records before the first one were removed
   const removed = records.findLast((one) => one?.removed?.seq === first - 1)?.removed;
-  const start = first === 1 ? NO_RECORDS : removed;
+  const start = first === 1 ? NO_RECORDS : (removed ?? heads.find(({ seq }) => seq === first - 1));
   if (start === undefined)
     return wrong("deleted", 1, "the chain does not begin with its first record, nor after a checkpoint");
   const erasures = records.filter((one): one is AuditRecord => one?.erased !== undefined);
@@ -39,12 +40,13 @@ export function verifyChain(links: readonly AuditLink[], heads: readonly AuditHe
     seq++;
     const record = records[at];
     if (record !== undefined && (link.seq !== seq || record.seq !== seq)) {
-      const isElsewhere = (places.get(seq) ?? at) !== at;
-      return isElsewhere
-        ? wrong("reordered", seq, `record ${record.seq} is in its place`)
-        : record.seq === link.seq || record.seq > seq
-          ? wrong("deleted", seq, `record ${record.seq} follows ${seq - 1}`)
-          : wrong("changed", seq, `it says that it is record ${record.seq}`);
+      if ((places.get(seq) ?? at) !== at) return wrong("reordered", seq, `record ${record.seq} is in its place`);
+      // If the next record is in its place, only this one's number was changed
+      const next = records[at + 1]?.seq;
+      const isShifted = next === undefined ? heads.some((head) => head.seq > seq) : next !== seq + 1;
+      return link.seq !== seq || isShifted
+        ? wrong("deleted", seq, `record ${record.seq} follows ${seq - 1}`)
+        : wrong("changed", seq, `it says that it is record ${record.seq}`);
     }
     hash = hashAfter(hash, link.record);
     if (record === undefined || hash !== link.hash) return wrong("changed", seq, "its hash is not that of its text");
