@@ -24,14 +24,12 @@ export function targetsOf(given: unknown, folder: string | undefined): readonly 
   const members = asObject(value);
   const patched = patchedFiles(value, members);
   const files = patched.length > 0 ? patched : members === undefined ? [] : namedFiles(members);
-  const command = patched.length > 0 || isEditorCommand(members) ? undefined : commandLineOf(value);
+  const commands = patched.length > 0 || editorCommand(members) !== undefined ? [] : commandLines(value, members);
   const found: FoundTarget[] = [
-    ...(command === undefined || command.trim() === ""
-      ? []
-      : [{ kind: "command", known: "argument", text: command } as const]),
+    ...commands.map((text) => ({ kind: "command", known: "argument", text }) as const),
     ...files.map((file) => ({ ...file, ...(file.text !== undefined && { text: absolutePath(file.text, folder) }) })),
     ...(members === undefined ? [] : namedAddresses(members)),
-    ...(command === undefined ? [] : addressesIn(command)),
+    ...commands.flatMap(addressesIn),
   ];
   const byText = new Map(found.map((one) => [`${one.kind} ${one.text ?? ""}`, one]));
   return [...byText.values()].slice(0, MAX_TARGETS);
@@ -60,8 +58,17 @@ const ADDRESSES = ["url", "uri", "Url", "URL", "href", "urls", "address", "endpo
 /** Of editors that name what they do in the same member as shells name their command. */
 const EDITOR_COMMANDS = /^(?:view|create|str_replace|insert|undo_edit|delete|rename|read|write|edit|multi_edit)$/;
 
-const isEditorCommand = (members: Fields | undefined): boolean =>
-  EDITOR_COMMANDS.test(asString(members?.["command"]) ?? "") && PATHS.some((name) => asString(members?.[name]));
+function editorCommand(members: Fields | undefined): string | undefined {
+  const [command] = EDITOR_COMMANDS.exec(asString(members?.["command"]) ?? "") ?? [];
+  return PATHS.some((name) => asString(members?.[name])) ? command : undefined;
+}
+
+/** One command line, or a list of several. */
+function commandLines(value: unknown, members: Fields | undefined): readonly string[] {
+  const several = asArray(members?.["commands"]).flatMap((one) => commandLineOf(one) ?? []);
+  const [command = ""] = several.length > 0 ? [] : [commandLineOf(value)];
+  return [...several, command].filter((one) => one.trim() !== "");
+}
 
 function patchedFiles(value: unknown, members: Fields | undefined): readonly FoundTarget[] {
   const texts = [value, ...["input", "patch", "command", "content"].map((name) => members?.[name])].flat();
@@ -76,9 +83,11 @@ function patchedFiles(value: unknown, members: Fields | undefined): readonly Fou
 
 function namedFiles(members: Fields): readonly FoundTarget[] {
   const several = LISTS.flatMap((name) => asArray(members[name]));
+  const command = editorCommand(members);
+  const access = command === undefined ? {} : ({ access: /^(?:view|read)$/.test(command) ? "read" : "write" } as const);
   return [members, ...several].flatMap((one) => {
     const texts = typeof one === "string" ? [one] : PATHS.flatMap((name) => asString(asObject(one)?.[name]) ?? []);
-    return texts.map((text) => ({ kind: "file", known: "argument", text }) as const);
+    return texts.map((text) => ({ kind: "file", ...access, known: "argument", text }) as const);
   });
 }
 
@@ -99,6 +108,8 @@ const NO_CLIENTS = /^(?:echo|printf|grep|egrep|fgrep|rg|ag|sed|awk|cat|jq|tee|ex
 const REMOTE_GIT = /^(?:clone|fetch|pull|push|ls-remote|submodule)$/;
 const CLIENTS = /^(?:curl|wget|http|https|xh|aria2c)$/;
 const REMOTE_SHELLS = /^(?:ssh|scp|sftp|rsync|git)$/;
+/** Options of these clients whose value is the next word. */
+const VALUED = /^-\w*[AbcdDeEFHKmoPTuwxX]$|^--(?:output|header|data|user|form|request|cookie|proxy|referer|post-data)/;
 const HOST = /^(?:[\w-]+(?:\.[\w-]+)+|localhost)(?::\d+)?(?:\/|$)/;
 
 /** Addresses of a command line's programs, as they are written there. */
@@ -129,7 +140,7 @@ const sshHost = (word: string): string | undefined => {
 
 /** `curl example.org/x`: the first word that can be a host. */
 const hostOf = ({ words }: ShellCommand): readonly string[] => {
-  const host = words.slice(1).find((word) => HOST.test(word));
+  const host = words.find((word, at) => at > 0 && HOST.test(word) && !VALUED.test(words[at - 1] ?? ""));
   const address = host === undefined ? undefined : plainAddress(`http://${host}`);
   return address === undefined ? [] : [address];
 };

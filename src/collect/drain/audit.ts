@@ -189,7 +189,7 @@ const WRITES = /write|edit|create|patch|replace|insert|delete|remove|rename|move
 const BY_NAME: readonly (readonly [AuditAction, RegExp])[] = [
   ["command", /bash|shell|exec|terminal|command|^run/i],
   ["network", /web|fetch|http|browser/i],
-  ["subagent", /^(?:task|agent|spawn)/i],
+  ["subagent", /^(?:task|agent|delegate|\w*subagents?|(?:\w+[._])?(?:spawn|invoke)(?:_agent)?)$/i],
   ["tool", /todo|task|plan|memory/i],
   ["file.write", WRITES],
   ["file.read", /read|view|^cat$|^open/i],
