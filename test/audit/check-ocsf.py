@@ -20,9 +20,11 @@ ATTESTATION = {"$ref": "#/$defs/attestation"}
 validators = {}
 
 
-def validator_of(uid):
+def validator_of(uid, profiles):
     if uid not in validators:
-        schema = classes.get_class_schema(classes.lookup_class_name_from_uid(uid), ["security_control"])
+        # The class of 1.8 has all but the profile of 1.9
+        known = [name for name in profiles if name != "record_integrity"]
+        schema = classes.get_class_schema(classes.lookup_class_name_from_uid(uid), known)
         schema["$defs"] = {**schema.get("$defs", {}), **new["$defs"]}
         schema["properties"]["attestation"] = ATTESTATION
         schema.pop("$id", None)
@@ -34,6 +36,6 @@ def validator_of(uid):
 errors = []
 for line in events.read_text().splitlines():
     event = json.loads(line)
-    for error in validator_of(event["class_uid"]).iter_errors(event):
+    for error in validator_of(event["class_uid"], event["metadata"]["profiles"]).iter_errors(event):
         errors.append(f"{event['class_uid']} {'.'.join(map(str, error.absolute_path))}: {error.message[:300]}")
 print(json.dumps(errors))

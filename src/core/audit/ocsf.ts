@@ -30,7 +30,8 @@ export function ocsfEvent(entry: AuditEntry, version: string): object {
     metadata: {
       version: OCSF_VERSION,
       product: { name: "openhook-otel", vendor_name: "openhook-otel", version },
-      profiles: ["security_control", "record_integrity"],
+      // HTTP Activity has an actor only with it
+      profiles: [...(classUid === HTTP_ACTIVITY ? ["host"] : []), "security_control", "record_integrity"],
       uid: `${chain}-${record.seq}`,
       sequence: record.seq,
       log_name: "openhook.audit",
@@ -64,6 +65,7 @@ export function ocsfEvent(entry: AuditEntry, version: string): object {
 
 // --- internal ---
 
+const HTTP_ACTIVITY = 4002;
 const INFORMATIONAL = 1;
 const STATUS: Readonly<Record<string, number>> = { success: 1, error: 2, denied: 2 };
 const DECISIONS: Readonly<Record<string, { readonly action: number; readonly disposition: number }>> = {
@@ -114,7 +116,12 @@ function classOf({ record, names, targets, chain }: AuditEntry) {
     case "network": {
       const address = textOf("address");
       if (address === undefined) return api(0);
-      return { classUid: 4002, categoryUid: NETWORK, activityId: 0, http_request: { url: { url_string: address } } };
+      return {
+        classUid: HTTP_ACTIVITY,
+        categoryUid: NETWORK,
+        activityId: 0,
+        http_request: { url: { url_string: address } },
+      };
     }
     case "checkpoint":
     case "erasure":
