@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import type { AuditLink } from "#core/audit/record.ts";
 import { verifyChain } from "#core/audit/verify.ts";
+import { FAMILIES } from "../privacy/secrets.ts";
 import type { MadeSession } from "../support/made-session.ts";
 import { linksOf, namesIn, PLANTED, plantActions, REFUSED, recordIn, textsIn, withAudit } from "./planted.ts";
 
@@ -92,7 +93,7 @@ test("without a usable key of the organisation there are no digests, and the dra
   const targets = linksOf(made).flatMap((link) => namesIn(link).targets ?? []);
   expect(targets.length).toBeGreaterThan(5);
   expect(targets.every(({ digest }) => digest === undefined)).toBe(true);
-  expect(lines.join("\n")).toMatch(/has no digests: "\/nonexistent\/key" \(audit\.keyFile\)/);
+  expect(lines.join("\n")).toMatch(/has no digests: "\/nonexistent\/key" has no key/);
 });
 
 test("at none a record has the action, the decision and the ids, and no digest", async () => {
@@ -154,4 +155,25 @@ test("without audit.enabled there is no trail and no key", async () => {
   await made.drain({ endIdle: true });
   expect(linksOf(made)).toEqual([]);
   expect(existsSync(join(made.places.stateDir, "audit.key"))).toBe(false);
+});
+
+test("no secret of any family that stands in a command or an address is in the trail", async () => {
+  made = withAudit({ OPENHOOK_OTEL_CAPTURE: "full" });
+  const secrets = Object.values(FAMILIES).map((make) => make("audit"));
+  await made.hook("UserPromptSubmit", { prompt: "go on", prompt_id: "p1" });
+  await made.user("p1");
+  const calls = secrets.flatMap(({ text }, i) => [
+    [`a${i}`, "Bash", { command: `deploy --note "${text}"` }] as const,
+    [`b${i}`, "WebFetch", { url: `https://docs.example/?key=${encodeURIComponent(text)}` }] as const,
+  ]);
+  await made.answer({ calls });
+  for (const [call] of calls) await made.result(call);
+  await made.answer();
+  await made.hook("Stop", { prompt_id: "p1" });
+  await made.drain({ endIdle: true });
+  const links = linksOf(made);
+  expect(links).toHaveLength(calls.length);
+  const text = links.flatMap(textsIn).join("\n");
+  expect(text.match(/^deploy --note/gm)).toHaveLength(secrets.length);
+  expect(secrets.filter(({ core }) => text.includes(core) || JSON.stringify(links).includes(core))).toEqual([]);
 });

@@ -18,18 +18,18 @@ export async function openAudit(drain: CaptureContext): Promise<Audit> {
  * The key of digests: the organisation's, or that of this machine, which is made when it is first needed. It is in a file of its own and
  * never in the store, so that who gets the store cannot guess what was digested.
  *
- * @returns `undefined` if the organisation's key cannot be used; the machine's does not replace it
+ * @returns `undefined` if the key cannot be used; the machine's does not replace the organisation's
  */
 export async function auditKey(
   { places, loaded }: Pick<CaptureContext, "places" | "loaded">,
   onProblem: (line: string) => void,
 ): Promise<Buffer | undefined> {
   const { keyFile } = loaded.config.audit;
-  if (keyFile === undefined) return machineKey(join(places.stateDir, "audit.key"));
-  const text = (await readSettingsText(keyFile))?.trim() ?? "";
-  if (text.length >= MIN_CHARACTERS) return Buffer.from(text);
+  const path = keyFile ?? join(places.stateDir, "audit.key");
+  const key = keyFile === undefined ? machineKey(path) : ((await readSettingsText(path))?.trim() ?? "");
+  if (key.length >= MIN_CHARACTERS) return Buffer.from(key);
   onProblem(
-    `the audit trail has no digests: ${JSON.stringify(keyFile)} (audit.keyFile) has no key of at least ${MIN_CHARACTERS} characters`,
+    `the audit trail has no digests: ${JSON.stringify(path)} has no key of at least ${MIN_CHARACTERS} characters`,
   );
   return undefined;
 }
@@ -38,11 +38,16 @@ export async function auditKey(
 
 const MIN_CHARACTERS = 32;
 
-function machineKey(path: string): Buffer {
+/** @returns an empty text if the file cannot be used: then nothing but the digests is missing */
+function machineKey(path: string): string {
   try {
     writeFileSync(path, `${randomBytes(32).toString("hex")}\n`, { flag: "wx", mode: 0o600 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } catch {
+    // It is there already, or reading it fails too
   }
-  return Buffer.from(readOwn(path).toString("latin1").trim());
+  try {
+    return readOwn(path).toString("latin1").trim();
+  } catch {
+    return "";
+  }
 }
