@@ -1,4 +1,4 @@
-import type { AuditHead, AuditLink, AuditNames, AuditRecord, AuditTarget } from "./record.ts";
+import type { AuditLink, AuditNames, AuditRecord, AuditTarget } from "./record.ts";
 
 /** A record of the trail, read. */
 export interface AuditEntry {
@@ -16,11 +16,11 @@ export interface AuditEntry {
 }
 
 /** @param links in their order */
-export function entriesOf(links: readonly AuditLink[], chain: string, start?: AuditHead): readonly AuditEntry[] {
+export function entriesOf(links: readonly AuditLink[], chain: string): readonly AuditEntry[] {
   return links.map((link, at): AuditEntry => {
     const names = link.names === null ? {} : (JSON.parse(link.names) as AuditNames);
     const texts = link.texts === null ? [] : (JSON.parse(link.texts) as { texts: readonly (string | null)[] }).texts;
-    const before = links[at - 1]?.hash ?? start?.hash;
+    const before = links[at - 1]?.hash;
     return {
       record: JSON.parse(link.record) as AuditRecord,
       names,
