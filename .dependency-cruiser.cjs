@@ -122,7 +122,7 @@ module.exports = {
     rule(
       "stations-know-only-the-model",
       { path: "^src/(store/[^/]+\\.ts$|send/otlp/|config/|send/network/)" },
-      { path: "^src/", pathNot: "^src/(store/[^/]+\\.ts$|send/|config/|core/(model|rules|packed)/|kit/)" },
+      { path: "^src/", pathNot: "^src/(store/[^/]+\\.ts$|send/|config/|core/(model|rules|packed|audit)/|kit/)" },
     ),
     // How much of a fact is kept; sessions as the store gives them
     rule(
@@ -130,7 +130,7 @@ module.exports = {
       { path: "^src/store/capture/" },
       {
         path: "^src/",
-        pathNot: "^src/(store/(capture/|[^/]+\\.ts$)|core/(model|rules|packed|privacy|telemetry)/|config/|kit/)",
+        pathNot: "^src/(store/(capture/|[^/]+\\.ts$)|core/(model|rules|packed|audit|privacy|telemetry)/|config/|kit/)",
       },
     ),
     rule(

@@ -28,6 +28,7 @@ import { ENDED_BY_USER, ENDED_IDLE, ENDED_WITH_PROCESS } from "#core/model/sessi
 import { protectionOf } from "#core/privacy/protection.ts";
 import { watchingDatabases } from "#kit/foreign-databases.ts";
 import { applyCaptureSettings, withLastKnownLevel } from "#store/capture/apply-settings.ts";
+import type { CaptureContext } from "#store/capture/context.ts";
 import { applyProjectSettingsBeforeSending } from "#store/capture/project.ts";
 import { forgetStoredNames, removeRemnants } from "#store/capture/remnants.ts";
 import { hasUncounted } from "#store/changes.ts";
@@ -79,12 +80,14 @@ export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promis
   const onePass = (scope: DrainScope, progress: Progress): Promise<void> =>
     withStore({ ...safe, report }, async (db) => {
       const loaded = withLastKnownLevel(db, deps.loaded);
+      const audit = await openAudit({ ...safe, loaded, db, report });
       const bridge = await openBridge({ ...safe, loaded, db, env: deps.env ?? {}, isEager: options.isEager === true });
       const work: Drain = {
         ...safe,
         loaded,
         db,
         report,
+        audit,
         // A preview runs no commands
         bridge: options.deliver === undefined ? bridge : { ...NO_BRIDGE, queue: (...one) => bridge.queue(...one) },
         partlyReadUntilMs: new Map(),
@@ -147,6 +150,12 @@ async function withBridge(work: Drain, lock: string, lingers: boolean, doWork: (
     // Before the store is closed
     await bridge.stop();
   }
+}
+
+/** Most machines keep no audit trail, and drains do not load the code for it. */
+async function openAudit(drain: CaptureContext): Promise<Drain["audit"]> {
+  if (!drain.loaded.config.audit.enabled) return undefined;
+  return (await import("#collect/drain/open-audit.ts")).openAudit(drain);
 }
 
 /** New events → store → bridge. The next drain does the rest. */

@@ -75,8 +75,28 @@ export async function exportTrace(
     );
   }
   if (options.output === undefined || options.output === "-") context.stdout.write(text);
-  else await save(text, options.output, plural(records.length, "commit"), options.force, context);
+  else await saveExport(text, options.output, plural(records.length, "commit"), options.force, context);
   return 0;
+}
+
+/** Writes a file that names files. @param what it contains, e.g. `3 commits` @throws UserError if the file exists */
+export async function saveExport(
+  text: string,
+  output: string,
+  what: string,
+  force: boolean,
+  context: Context,
+): Promise<void> {
+  const path = resolve(context.cwd, output);
+  if (!force && existsSync(path)) {
+    throw new UserError(
+      "E_EXISTS",
+      `${JSON.stringify(path)} exists: use --force to replace it, or another --output`,
+      1,
+    );
+  }
+  await writeFileAtomic(path, text);
+  context.stdout.write(`Wrote ${printable(path)} (${what}). It names files.\n`);
 }
 
 // --- internal ---
@@ -91,17 +111,4 @@ async function rootsOf(commits: readonly CommitToTrace[], context: Context): Pro
     if (place !== undefined) roots.set(folder, place.workTree);
   }
   return roots;
-}
-
-async function save(text: string, output: string, what: string, force: boolean, context: Context): Promise<void> {
-  const path = resolve(context.cwd, output);
-  if (!force && existsSync(path)) {
-    throw new UserError(
-      "E_EXISTS",
-      `${JSON.stringify(path)} exists: use --force to replace it, or another --output`,
-      1,
-    );
-  }
-  await writeFileAtomic(path, text);
-  context.stdout.write(`Wrote ${printable(path)} (${what}). It names files.\n`);
 }

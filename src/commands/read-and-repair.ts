@@ -3,12 +3,14 @@
 // of 70, 15 ms of its 200. `view` stays apart: its web server needs WebAssembly as soon as it is loaded,
 // which fails where the address space is limited.
 
+export * from "./audit.ts";
 export * from "./bridge.ts";
 export * from "./compare.ts";
 export * from "./demo.ts";
 export * from "./digest.ts";
 export * from "./doctor.ts";
 export * from "./export.ts";
+export * from "./export-audit.ts";
 export * from "./export-trace.ts";
 export * from "./outcomes.ts";
 export * from "./pr-comment.ts";

@@ -267,6 +267,20 @@ export const Config = z.strictObject({
     })
     .prefault({})
     .describe("Which commits, pull requests and tickets sessions led to, see docs/changes.md."),
+  audit: z
+    .strictObject({
+      enabled: z
+        .boolean()
+        .default(false)
+        .describe("Whether an audit trail of what agents did is kept on this machine, see docs/audit.md."),
+      keyFile: path
+        .optional()
+        .describe(
+          "File with the key for digests in the audit trail, at least 32 characters; the same key on several machines gives equal digests. Otherwise random per machine.",
+        ),
+    })
+    .prefault({})
+    .describe("The audit trail: which agent ran which command, wrote which file and reached which address."),
   selfTelemetry: z
     .boolean()
     .default(true)

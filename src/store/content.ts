@@ -11,13 +11,21 @@ interface KeptContent {
   readonly isJson: boolean;
 }
 
+/** What the audit trail needs of a call's arguments is stored beside content. It is none itself: only its `texts` are. */
+export const AUDIT_PART = "audit";
+
 /**
  * Stores a piece of content until its fact is settled; a repeated piece replaces the first one. Content is not stored for facts
  * that are settled, or that the session does not have because they are copies of another session's.
  *
  * @param isExpected the fact was not stored yet
  */
-export function putContent(db: Database, sessionNumber: number, content: KeptContent, isExpected: boolean): void {
+export function putContent(
+  db: Database,
+  sessionNumber: number,
+  content: Omit<KeptContent, "part"> & { readonly part: ContentPart | typeof AUDIT_PART },
+  isExpected: boolean,
+): void {
   const { fact, part, piece, text, isJson } = content;
   if (!isExpected && !isOpen(db, sessionNumber, fact)) return;
   db.prepare(
@@ -40,8 +48,8 @@ export function claimContent(db: Database, sessionNumber: number, claimed: strin
 /** A session's content in the order in which it was stored. Empty at capture levels without content. */
 export const contentOf = (db: Database, sessionNumber: number): readonly KeptContent[] =>
   db
-    .prepare("SELECT fact, part, piece, json, text FROM content WHERE session = ? ORDER BY id")
-    .all(sessionNumber)
+    .prepare("SELECT fact, part, piece, json, text FROM content WHERE session = ? AND part <> ? ORDER BY id")
+    .all(sessionNumber, AUDIT_PART)
     .map((row) => ({
       fact: String(row["fact"]),
       part: String(row["part"]) as ContentPart,
@@ -49,6 +57,15 @@ export const contentOf = (db: Database, sessionNumber: number): readonly KeptCon
       text: String(row["text"]),
       isJson: row["json"] === 1,
     }));
+
+/** What the audit trail needs of a session's calls, by the fact that reported the arguments: JSON. */
+export const auditInputsOf = (db: Database, sessionNumber: number): ReadonlyMap<string, string> =>
+  new Map(
+    db
+      .prepare("SELECT fact, text FROM content WHERE session = ? AND part = ?")
+      .all(sessionNumber, AUDIT_PART)
+      .map((row) => [String(row["fact"]), String(row["text"])]),
+  );
 
 /** Moves content with its facts: to the session of the root agent, or to the session that an event turned out to belong to. */
 export function moveContent(db: Database, from: number, to: number, fact?: string): void {
@@ -77,8 +94,14 @@ export function dropSettledContent(
   ).run(sessionNumber, isOver ? 0 : 1);
 }
 
-/** Deletes all content that is not in spans. @returns how many pieces there were */
-export const purgeContent = (db: Database): number => db.prepare("DELETE FROM content").run().changes;
+/** Deletes content that is not in spans. @param sessionNumber only of this session; absent: of all */
+export function purgeContent(db: Database, sessionNumber?: number): void {
+  const [ofOne, which] = sessionNumber === undefined ? ["", []] : [" AND session = ?", [sessionNumber]];
+  db.prepare(`DELETE FROM content WHERE part <> ?${ofOne}`).run(AUDIT_PART, ...which);
+  db.prepare(
+    `UPDATE content SET text = json_remove(text, '$.texts') WHERE part = ?${ofOne} AND json_type(text, '$.texts') IS NOT NULL`,
+  ).run(AUDIT_PART, ...which);
+}
 
 /**
  * Removes attributes from stored spans, including sent ones.

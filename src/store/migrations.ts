@@ -103,4 +103,14 @@ export const MIGRATIONS: readonly string[] = [
    CREATE INDEX log_outbox_by_session ON log_outbox (session);
    CREATE INDEX log_outbox_by_span ON log_outbox (span) WHERE span IS NOT NULL;
    CREATE INDEX log_outbox_suspect ON log_outbox (seq) WHERE attempts >= 3`,
+  // The audit trail; see core/audit/record.ts. key: the action that a record is about, NULL if it is about the trail. time_ms: when it was added
+  `CREATE TABLE audit (
+     seq INTEGER PRIMARY KEY,
+     key TEXT UNIQUE,
+     time_ms REAL NOT NULL,
+     record TEXT NOT NULL,
+     names TEXT,
+     texts TEXT,
+     hash TEXT NOT NULL
+   )`,
 ];

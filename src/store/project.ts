@@ -1,4 +1,5 @@
 import { forgetRepository } from "./changes.ts";
+import { purgeContent } from "./content.ts";
 import type { Database } from "./database.ts";
 import type { StoredSession } from "./sessions.ts";
 
@@ -55,7 +56,7 @@ export function excludeSession(db: Database, { id }: Pick<StoredSession, "id">):
 export function dropContent(db: Database, { id }: Pick<StoredSession, "id">): void {
   if (db.prepare("SELECT 1 FROM content WHERE session = ? LIMIT 1").get(id) === undefined) return;
   db.prepare("PRAGMA secure_delete = ON").get();
-  db.prepare("DELETE FROM content WHERE session = ?").run(id);
+  purgeContent(db, id);
 }
 
 // --- internal ---

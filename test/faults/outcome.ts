@@ -2,6 +2,9 @@ import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { AuditRecord } from "#core/audit/record.ts";
+import { verifyChain } from "#core/audit/verify.ts";
+import { auditHead, auditLinks } from "#store/audit.ts";
 import { type Database, filesOf, openDatabase, StoreError } from "#store/database.ts";
 import { lostEvents } from "#store/self.ts";
 import type { ReceivedLog, ReceivedPoint, ReceivedSpan, Receiver } from "../receiver/receiver.ts";
@@ -174,6 +177,7 @@ const OF_EACH_RUN: Readonly<Record<string, RegExp>> = {
   sessions: /^id$/,
   spans: /^seq$/,
   native_records: /^received_ms$/,
+  audit: /^(seq|time_ms|names|texts|hash)$/,
   counters: /^(id|start_ms|sent_ms|sent_value|sent_histogram|changed|changed_ms)$/,
 };
 
@@ -189,7 +193,7 @@ function rowsOf(db: Database): Outcome["rows"] {
     .all()
     .map((row) => String(row["name"]))
     .filter((name) => !NOT_COMPARED.has(name));
-  return Object.fromEntries(
+  const rows = Object.fromEntries(
     tables.map((table) => [
       table,
       db
@@ -200,6 +204,7 @@ function rowsOf(db: Database): Outcome["rows"] {
           textOf(
             Object.entries(row).flatMap(([name, value]) => {
               if (name === "session" || name === "parent") return [[name, sessions.get(value) ?? value]];
+              if (table === "audit" && name === "record") return [[name, actionIn(String(value))]];
               return OF_EACH_RUN[table]?.test(name) === true ? [] : [[name, value]];
             }),
           ),
@@ -207,4 +212,11 @@ function rowsOf(db: Database): Outcome["rows"] {
         .sort(),
     ]),
   );
+  return { ...rows, audit_chain: [textOf(verifyChain(auditLinks(db), [auditHead(db)]).ok)] };
+}
+
+/** A record of the audit trail without its place in the chain and its salted digests. */
+function actionIn(record: string): string {
+  const { seq: _, parts: __, ...action } = JSON.parse(record) as AuditRecord;
+  return JSON.stringify(action);
 }

@@ -198,6 +198,8 @@ export class State {
       PATH: process.env["PATH"] ?? "",
       HOME: this.places.home,
       OPENHOOK_OTEL_HOME: this.places.stateDir,
+      // So that its rows are compared too
+      OPENHOOK_OTEL_AUDIT_ENABLED: "true",
     };
   }
 

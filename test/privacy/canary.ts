@@ -45,7 +45,11 @@ export async function canaryRun(
     for (const call of replay.calls) {
       replay.put({ ...call, env: { ...call.env, AWS_ACCESS_KEY_ID: secret, MY_NOTE: `${CANARY}-env` } });
     }
-    replay.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url, OPENHOOK_OTEL_CAPTURE: level };
+    replay.env = {
+      OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url,
+      OPENHOOK_OTEL_CAPTURE: level,
+      OPENHOOK_OTEL_AUDIT_ENABLED: "true",
+    };
     const log: string[] = [];
     const report = await replay.drain({ endIdle: true }, { log: (line) => log.push(line), sleep: async () => {} });
     const needles = level === "redacted" ? [SECRET] : [SECRET, CANARY];

@@ -21,8 +21,8 @@ export interface MadeAnswer {
   readonly model?: string;
   /** `null`: more lines of this answer follow. @default `tool_use` if it has calls, else `end_turn` */
   readonly stopReason?: string | null;
-  /** Ids and tools of its tool calls. */
-  readonly calls?: readonly (readonly [callId: string, tool: string])[];
+  /** Ids, tools and arguments of its tool calls. */
+  readonly calls?: readonly (readonly [callId: string, tool: string, input?: object])[];
   /** Absent: the main thread. */
   readonly agentId?: string;
 }
@@ -44,7 +44,16 @@ export class MadeSession {
   }
 
   get storePath(): string {
-    return this.#replay.places.storePath;
+    return this.places.storePath;
+  }
+
+  get places(): Replay["places"] {
+    return this.#replay.places;
+  }
+
+  /** The settings of the next drains, as variables. */
+  set env(env: Readonly<Record<string, string>>) {
+    this.#replay.env = { ...env };
   }
 
   async hook(event: string, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
@@ -66,7 +75,7 @@ export class MadeSession {
     agentId,
   }: MadeAnswer = {}): Promise<void> {
     const { fresh, output, cacheRead } = usage ?? { fresh: 100, output: 10 };
-    const content = calls.map(([callId, name]) => ({ type: "tool_use", id: callId, name, input: {} }));
+    const content = calls.map(([callId, name, input = {}]) => ({ type: "tool_use", id: callId, name, input }));
     const message = {
       ...{ id, role: "assistant", model },
       content: content.length > 0 ? content : [{ type: "text", text: "ok" }],
@@ -90,6 +99,12 @@ export class MadeSession {
       { type: "user", message, toolUseResult: spawned === undefined ? {} : { agentId: spawned } },
       agentId,
     );
+  }
+
+  /** The user refuses a call. */
+  async refusal(callId: string): Promise<void> {
+    const content = [{ type: "tool_result", tool_use_id: callId, content: "refused", is_error: true }];
+    await this.#write({ type: "user", message: { role: "user", content }, toolDenialKind: "user" }, undefined);
   }
 
   /** Writes the metadata file beside a subagent's transcript. */

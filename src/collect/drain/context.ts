@@ -1,8 +1,11 @@
 import type { Context } from "#config/context.ts";
-import type { PartLimits } from "#core/model/session.ts";
+import type { ContentUpdate } from "#core/model/content.ts";
+import type { PartLimits, SessionInput, ToolCall } from "#core/model/session.ts";
+import { keepsContent } from "#core/rules/capture.ts";
 import type { Coverage } from "#core/telemetry/self.ts";
 import type { CaptureContext } from "#store/capture/context.ts";
 import type { LockStep, Progress } from "#store/lock-holder.ts";
+import type { StoredSession } from "#store/sessions.ts";
 import type { Bridge } from "../bridge/bridge.ts";
 
 /** What the caller of a drain provides. */
@@ -22,10 +25,26 @@ export interface DrainDeps extends Pick<CaptureContext, "places" | "loaded" | "a
   readonly coverageOf?: (observed: Drain & Pick<Context, "cwd" | "env">) => Promise<ReadonlyMap<string, Coverage>>;
 }
 
+/** Calls of a session that are settled now, with the facts that they were built from. */
+export interface SettledCalls extends Pick<SessionInput, "facts" | "events" | "entries" | "context"> {
+  readonly session: StoredSession;
+  readonly calls: readonly ToolCall[];
+}
+
+/** The audit trail. Both are called inside the transaction that stores or settles the same facts. */
+export interface Audit {
+  /** Keeps what it needs of the arguments of calls. @param updates in their order; other content is ignored */
+  noteInputs(session: StoredSession, updates: readonly ContentUpdate[]): void;
+  /** Adds a record of each call. */
+  append(settled: SettledCalls): void;
+}
+
 /** What every station of the drain works with. */
 export interface Drain extends CaptureContext, DrainDeps {
   readonly report: DrainReport;
   readonly bridge: Bridge;
+  /** Absent: the audit trail is off. */
+  readonly audit?: Audit | undefined;
   /**
    * Sessions with a transcript that is not completely read yet: session number → time up to which it is read, in milliseconds
    * since the epoch. See `read-transcripts.ts`.
@@ -76,6 +95,10 @@ export interface DrainReport extends QueueReport {
 }
 
 export const emptyQueueReport = (): QueueReport => ({ sent: 0, rejected: 0, dropped: 0, waiting: 0 });
+
+/** Whether arguments, and with them other content, are read from payloads and transcripts. */
+export const wantsContent = ({ audit, loaded }: Pick<Drain, "audit" | "loaded">): boolean =>
+  audit !== undefined || keepsContent(loaded.config.capture);
 
 export const emptyReport = (): DrainReport => ({
   files: 0,

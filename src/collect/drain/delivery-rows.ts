@@ -145,7 +145,7 @@ const spanAtLevel = (drain: Drain, record: SpanRecord): SpanRecord =>
   protectSpan(drain, recordAtLevel(record, drain.loaded.config.capture, ownNamesOf(drain)));
 
 /** Resource attributes that identify the user. Empty unless the settings ask for them. */
-async function identityOf({
+export async function identityOf({
   db,
   loaded: { config },
   places,

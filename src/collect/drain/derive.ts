@@ -65,7 +65,9 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
     // Earlier calls of the session stay without a price
     const priceError = takePriceError();
     if (priceError !== undefined) notePriceError(drain, sessionNumber, priceError);
-    if (closed.content.pieces.length > 0) {
+    const calls = closed.runs.flatMap(({ toolCalls }) => toolCalls);
+    drain.audit?.append({ session: built.stored, ...built.open, facts: built.facts, context: built.context, calls });
+    if (closed.content.pieces.length > 0 || drain.audit !== undefined) {
       const isOver = closed.segments.every(({ delivered }) => delivered);
       dropSettledContent(db, sessionNumber, responseKeys(closed.runs), isOver);
     }

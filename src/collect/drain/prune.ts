@@ -2,6 +2,7 @@ import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isUnknown } from "#config/config-state.ts";
 import { VERSION_METRICS } from "#core/telemetry/shapes.ts";
+import { pruneAudit } from "#store/audit.ts";
 import { forgetRetired, retireStreams, retireVersions } from "#store/cardinality.ts";
 import { checkpoint, deferSync, syncEveryCommit } from "#store/database.ts";
 import { addToMeta, LAST_PRUNE, PRUNED_SESSIONS, readMeta, writeMeta } from "#store/meta.ts";
@@ -46,6 +47,7 @@ export async function prune(drain: Drain, request: PruneRequest): Promise<Pruned
     syncEveryCommit(db);
   }
   recordPruned(drain, sessions);
+  pruneAudit(db, beforeMs, drain.now());
   retireStreams(db, beforeMs);
   forgetRetired(db, beforeMs, drain.now());
   const kept = keptSessions(db, beforeMs, 0);
@@ -90,6 +92,7 @@ export async function pruneDaily(drain: Drain): Promise<void> {
     const did = await pruneSome(drain, beforeMs, untilMs, false);
     sessions += did.sessions;
     if (did.isAll) {
+      pruneAudit(db, beforeMs, now());
       retireStreams(db, beforeMs);
       retireVersions(db, VERSION_METRICS, now());
       forgetRetired(db, beforeMs, now());

@@ -3,7 +3,6 @@ import { unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { ownUid } from "#config/file-owner.ts";
 import type { IntakeFacts } from "#core/model/intake-facts.ts";
-import { keepsContent } from "#core/rules/capture.ts";
 import { messageOf } from "#kit/errors.ts";
 import { reportProblem } from "#store/capture/context.ts";
 import { foldersOf, loadProjectSettings } from "#store/capture/project.ts";
@@ -22,7 +21,7 @@ import { recordMovedRoots } from "../transcripts/transcript-roots.ts";
 import { agentProcessOf, processOf } from "./agent-processes.ts";
 import { recordedPipeline } from "./ci-job.ts";
 import { affectsAllSessions } from "./contain.ts";
-import type { Drain } from "./context.ts";
+import { type Drain, wantsContent } from "./context.ts";
 import { originsIn } from "./local-sessions.ts";
 import { readProcesses } from "./read-processes.ts";
 import { payloadIncrement, recordSelf } from "./self.ts";
@@ -108,7 +107,7 @@ class Reading {
 
   constructor(drain: Drain, lostEvents: number) {
     this.#drain = drain;
-    this.#wanted = { content: keepsContent(drain.loaded.config.capture) };
+    this.#wanted = { content: wantsContent(drain) };
     this.#stored = committedFiles(drain.db);
     this.#lostEvents = lostEvents;
   }

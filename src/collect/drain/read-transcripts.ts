@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises";
 import { readRepository } from "#config/repository/read.ts";
 import { INITIAL_OFFSET } from "#core/model/initial-offset.ts";
 import type { PartSize, TranscriptBatch, TranscriptFile, TranscriptReader } from "#core/model/transcript-reader.ts";
-import { keepsContent, keepsNames } from "#core/rules/capture.ts";
+import { keepsNames } from "#core/rules/capture.ts";
 import { transcriptOf } from "#core/rules/cards.ts";
 import { messageOf, retryOnce } from "#kit/errors.ts";
 import { step } from "#kit/fault-points.ts";
@@ -21,7 +21,7 @@ import { rootOf, type StoredSession, sessionById, updateSession } from "#store/s
 import { filesOfSession, partSizeOf, positionKeyOf } from "../transcripts/session-files.ts";
 import { rootsOf } from "../transcripts/transcript-roots.ts";
 import { affectsAllSessions, noteFailure, reasonOf } from "./contain.ts";
-import type { Drain } from "./context.ts";
+import { type Drain, wantsContent } from "./context.ts";
 import { withOrigin } from "./local-sessions.ts";
 import { reasonSetAside, setAside, takeBack } from "./set-aside.ts";
 import { storeBatch } from "./store-batch.ts";
@@ -156,7 +156,7 @@ async function readNewEntries(
   drain.startedSessions.add(sessionNumber);
   let hasBatches = false;
   for await (const { batch: read, isLast } of withLast(
-    reader.read(file, before?.offset ?? INITIAL_OFFSET, { content: keepsContent(drain.loaded.config.capture) }),
+    reader.read(file, before?.offset ?? INITIAL_OFFSET, { content: wantsContent(drain) }),
   )) {
     hasBatches = true;
     const batch = { ...read, entries: limitEntries(read.entries), content: limitContent(read.content ?? []) };

@@ -40,6 +40,7 @@ export function storeBatch(
     const reported = own.findLast((entry) => entry.kind === "reported_usage");
     const facts = own.filter((entry) => entry.kind !== "session" && entry.kind !== "reported_usage");
     storeEntries(drain, stored, [...facts, ...notedBranches(drain, session, allowed)]);
+    drain.audit?.noteInputs(stored, batch.content ?? []);
     storeContent(drain, session, batch.content ?? [], levelOf(drain, session));
     updateSession(db, session.id, {
       timeMs: facts.reduce((ms, entry) => Math.max(ms, entry.timeMs), session.lastMs),

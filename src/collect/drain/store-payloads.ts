@@ -98,6 +98,7 @@ export function storePayloads(drain: Drain, batch: PayloadBatch): readonly numbe
       const { session, subagent } = assigned;
       const own = subagent === undefined ? entries : entries.map((e) => ({ ...e, agentId: e.agentId ?? subagent }));
       storeEntries(drain, session, own, subagent === undefined ? events[0]?.cwd : undefined);
+      drain.audit?.noteInputs(session, content);
       storeContent(drain, session, content, levelOf(drain, session));
     }
     recordSelf(drain, steps);

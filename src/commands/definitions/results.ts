@@ -1,6 +1,7 @@
 import { Argument, type Command, Option } from "commander";
 import { CAPTURE_LEVELS } from "#core/model/capture.ts";
 import { suggest } from "#kit/suggest.ts";
+import { addAuditExport } from "./audit.ts";
 import { GROUPS } from "./groups.ts";
 import { NO_REFRESH } from "./option-texts.ts";
 import type { CommandSetup } from "./setup.ts";
@@ -113,4 +114,6 @@ export function addResultCommands(program: Command, { context, done, packageRoot
       // Commander gives options that both have to `export`
       return done((await import("../read-and-repair.ts")).exportTrace(name, command.optsWithGlobals(), context));
     });
+
+  addAuditExport(group, async (options) => done((await import("../read-and-repair.ts")).exportAudit(options, context)));
 }

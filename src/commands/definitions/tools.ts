@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { ENVELOPE_TEXTS } from "#core/model/envelope-types.ts";
+import { addAuditCommands } from "./audit.ts";
 import { addBridgeCommands } from "./bridge.ts";
 import { addConfigCommands } from "./config.ts";
 import { GROUPS } from "./groups.ts";
@@ -71,6 +72,8 @@ export function addToolCommands(
     .option("--force", "overwrite files that you have changed", false)
     .option("--undo", "remove the files and restore otlp.endpoint", false)
     .action(async (options) => done((await import("../set-up.ts")).stack(options, context, packageRoot)));
+
+  addAuditCommands(program, async (command) => done((await import("../read-and-repair.ts")).audit(command, context)));
 
   addBridgeCommands(program, async (action) => done((await import("../read-and-repair.ts")).bridge(action, context)));
 

@@ -1,10 +1,12 @@
 import { isUnknown } from "#config/config-state.ts";
+import { AUDIT_PARTS } from "#core/audit/record.ts";
 import { CAPTURE_LEVELS } from "#core/model/capture.ts";
 import { isAtLeast, keepsContent, keepsNames } from "#core/rules/capture.ts";
 import { CONTENT_ATTRIBUTES } from "#core/telemetry/attributes.ts";
 import { attributesAtLevel } from "#core/telemetry/level.ts";
 import { METRIC_SHAPES } from "#core/telemetry/shapes.ts";
 import { digestOf } from "#kit/digest.ts";
+import { eraseAudit } from "../audit.ts";
 import { purgeContent, stripSpans } from "../content.ts";
 import { mergeStreams } from "../merge-streams.ts";
 import { readMeta, writeMeta } from "../meta.ts";
@@ -57,6 +59,10 @@ function applyLevel(drain: CaptureContext, before: string | undefined): void {
     mergeStreams(db, METRIC_SHAPES, drain.now(), ({ attributes, resource }) =>
       attributesAtLevel(attributes, resource, level, ownNamesOf(drain)),
     );
+  }
+  if (!keepsContent(level)) {
+    const parts = keepsNames(level) ? (["texts"] as const) : AUDIT_PARTS;
+    if (eraseAudit(db, parts, drain.now(), `capture is ${level}`)) markRemnants(db);
   }
   const former = CAPTURE_LEVELS.find((one) => one === before) ?? "none";
   if (!keepsContent(former) || isAtLeast(level, former)) return;

@@ -1,8 +1,10 @@
 import { type ProjectSettings, readProjectSettings } from "#config/project.ts";
+import { AUDIT_PARTS } from "#core/audit/record.ts";
 import type { Event } from "#core/model/event-schema.ts";
 import type { SpanRecord } from "#core/model/telemetry.ts";
 import { isAtLeast, keepsContent, keepsNames } from "#core/rules/capture.ts";
 import { CONTENT_ATTRIBUTES } from "#core/telemetry/attributes.ts";
+import { eraseAudit } from "../audit.ts";
 import { removeChanges } from "../changes.ts";
 import { stripSpans } from "../content.ts";
 import { readMeta, writeMeta } from "../meta.ts";
@@ -70,6 +72,7 @@ export function applyProjectSettings(
   if (settings?.disabled === true && !projectOf(db, session.id).excluded) {
     forgetNamesOfStreams(drain, session);
     excludeSession(db, session);
+    eraseAudit(db, AUDIT_PARTS, drain.now(), "the project is disabled", session);
     markRemnants(db);
   }
   if (projectOf(db, session.id).excluded) return undefined;
@@ -83,6 +86,11 @@ export function applyProjectSettings(
   // Content may have been stored before the folder was known, or before the file existed
   if (isLowered || !keepsContent(settings.capture)) dropContent(db, session);
   if (isLowered && stripSpans(db, [...CONTENT_ATTRIBUTES], session.id) > 0) markRemnants(db);
+  if (isLowered && !keepsContent(settings.capture)) {
+    const parts = keepsNames(settings.capture) ? (["texts"] as const) : AUDIT_PARTS;
+    const reason = `capture of the project is ${settings.capture}`;
+    if (eraseAudit(db, parts, drain.now(), reason, session)) markRemnants(db);
+  }
   if (keepsNames(before) && !keepsNames(settings.capture)) {
     forgetNamesOfStreams(drain, session);
     if (forgetNamesOfSession(drain, session)) markRemnants(db);
