@@ -51,8 +51,8 @@ export function addAgentCommands(
       if (managed) return done(enableManaged(names, { ...options, print, hookSource }, context, lookup));
       if (print) throw new UserError("E_USAGE", "--print shows the files of --managed; for your settings: --dry-run");
       const enabled = await enableAndOffer(names, { ...options, hookSource }, interruption, context, lookup);
-      const beside = () => enableBeside(names, { native, mcp, forward, ...options }, context, lookup);
-      await done(enabled === 0 ? beside() : Promise.resolve(enabled));
+      if (enabled !== 0) return done(Promise.resolve(enabled));
+      await done(enableBeside(names, { native, mcp, forward, ...options }, context, lookup));
     });
 
   program

@@ -51,6 +51,7 @@ export const SESSIONS = tool({
   async answer({ branch, ...options }, asking) {
     const { context } = asking;
     const of = branch === undefined ? undefined : await sessionsOf(branch, asking);
+    if (of?.size === 0) return { sessions: [] };
     // Those of the branch are a part of the list
     const asked = { ...options, ...(of && { limit: MANY }), json: true, refresh: false };
     const listed = listOf(await documentOf(context, (quiet) => sessions(asked, quiet)));
