@@ -67,10 +67,8 @@ async function remove(
 ): Promise<number> {
   const failed = [...plan.failed];
   const hooks = plan.registrations.map(({ plan: one, project }) => ({ agent: one.agent, one, project }));
-  const all = [
-    ...hooks,
-    ...[...new Set([...plan.native, ...plan.mcp])].map((agent) => ({ agent, one: undefined, project: undefined })),
-  ];
+  const beside = new Set([...plan.native, ...plan.mcp]);
+  const all = [...hooks, ...Array.from(beside, (agent) => ({ agent, one: undefined, project: undefined }))];
   const onFailure = (error: unknown, { agent }: (typeof all)[number]): void => {
     failed.push(agent.source);
     complain(error);

@@ -70,13 +70,10 @@ export function addAgentCommands(
     .option("--managed", "as root or administrator: what enable --managed registered for all users", false)
     .action(async (names: string[], { managed, native, mcp, ...options }) => {
       refuseUnfit({ native, mcp, ...options }, managed);
-      const [{ disable, disableManaged, disableBeside }, lookup] = await Promise.all([
-        import("../set-up.ts"),
-        agentLookup(),
-      ]);
-      if (native || mcp) return done(disableBeside(names, { native, mcp, ...options }, context, lookup));
-      if (managed) return done(disableManaged(names, options, context, lookup));
-      await done(disable(names, options, context, lookup));
+      const [setUp, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
+      if (native || mcp) return done(setUp.disableBeside(names, { native, mcp, ...options }, context, lookup));
+      if (managed) return done(setUp.disableManaged(names, options, context, lookup));
+      await done(setUp.disable(names, options, context, lookup));
     });
 
   program
