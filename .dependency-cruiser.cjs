@@ -242,7 +242,7 @@ module.exports = {
       {
         path: "^src/commands/",
         pathNot:
-          "^src/commands/(definitions/|(sessions|report|read-one|read-and-repair|set-up|drain|import|view|completion)\\.ts$)",
+          "^src/commands/(definitions/|(sessions|report|read-one|read-and-repair|set-up|drain|import|mcp|view|completion)\\.ts$)",
         dependencyTypes: ["dynamic-import"],
       },
     ),

@@ -31,7 +31,7 @@ const KNOWN: readonly RegExp[] = [
   // What ships beside the program
   /^(?:schema|dashboards)\/[\w.-]+\.json$/,
   /^dashboards\/(?:README\.md|(?:src|rules|grafana-alerting)\/(?:[\w-]+\/)*[\w.-]+\.(?:ts|ya?ml))$/,
-  /^plugins\/(?:README\.md|src\/[\w-]+\.ts|(?:[\w.-]+\/)+[\w-]+\.json)$/,
+  /^plugins\/(?:README\.md|src\/[\w-]+\.ts|skills\/[\w-]+\/SKILL\.md|(?:[\w.-]+\/)+[\w-]+\.json)$/,
   /^conformance\/(?:README\.md|(?:native\/)?[\w-]+\.jsonl)$/,
   /^collector-config\/(?:[\w.-]+\/)*[\w.-]+\.(?:ya?ml|md|ts|sh|tpl|env|example|conf)$/,
   /^docs\/(?:[\w-]+\/)?[\w-]+\.(?:md|png)$/,

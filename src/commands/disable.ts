@@ -9,8 +9,8 @@ import {
   planDisable,
   remainingText,
 } from "#setup/registration/disable.ts";
+import { besideText, disableOne } from "#setup/registration/disable-all.ts";
 import { removeHookProgram } from "#setup/registration/hook-program.ts";
-import { disableOne, nativeOffText } from "#setup/registration/native.ts";
 import {
   type AgentLookup,
   complainTo,
@@ -64,7 +64,7 @@ export async function disable(
     const shown = isNamed ? plans : enabled;
     if (options.dryRun) {
       if (scope === "user")
-        for (const { agent } of chosen) context.stdout.write(await nativeOffText(agent, context).catch(() => ""));
+        for (const { agent } of chosen) context.stdout.write(await besideText(agent, context).catch(() => ""));
       showDryRun(shown, options.full === true, context);
       return failed.length === 0 ? 0 : 1;
     }

@@ -2,9 +2,9 @@ import type { Context } from "#config/context.ts";
 import { suggest } from "#kit/suggest.ts";
 import { printLines } from "#kit/text/ascii.ts";
 import { printable } from "#kit/text/terminal.ts";
+import { disableOne } from "#setup/registration/disable-all.ts";
 import { removeHookProgram } from "#setup/registration/hook-program.ts";
 import { isPackage } from "#setup/registration/installed-copy.ts";
-import { disableOne } from "#setup/registration/native.ts";
 import { type AgentLookup, complainTo, forEachAgent, listed, withUserErrors } from "#setup/registration/settings.ts";
 import { refuseSudo } from "#setup/registration/sudo.ts";
 import {
@@ -67,7 +67,8 @@ async function remove(
 ): Promise<number> {
   const failed = [...plan.failed];
   const hooks = plan.registrations.map(({ plan: one, project }) => ({ agent: one.agent, one, project }));
-  const all = [...hooks, ...plan.native.map((agent) => ({ agent, one: undefined, project: undefined }))];
+  const beside = new Set([...plan.native, ...plan.mcp]);
+  const all = [...hooks, ...Array.from(beside, (agent) => ({ agent, one: undefined, project: undefined }))];
   const onFailure = (error: unknown, { agent }: (typeof all)[number]): void => {
     failed.push(agent.source);
     complain(error);

@@ -68,6 +68,10 @@ export function sessionAbove(db: Database, { id, launchedMs }: StoredSession): S
   return undefined;
 }
 
+/** The sessions that a process began and that no hook reported as ended, subagents' ones as the session that they work for. */
+export const openSessionsOf = (db: Database, key: ProcessKey): readonly StoredSession[] =>
+  sessionsIn(db, key, Number.MAX_SAFE_INTEGER).filter(({ id }) => !hadEnded(db, id, Number.MAX_SAFE_INTEGER));
+
 /** Forgets the processes of a session that is pruned. */
 export function forgetProcesses(db: Database, session: number): void {
   db.prepare(

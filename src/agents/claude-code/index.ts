@@ -36,6 +36,7 @@ export default {
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
   nativeExport: () => import("./native-export.ts"),
+  mcpServer: () => import("./mcp-server.ts"),
   configured: () => import("./configured.ts"),
   hookRuns: () => import("./hook-runs.ts"),
   native: () => import("./native.ts"),

@@ -48,6 +48,7 @@ export default {
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
   nativeExport: () => import("./native-export.ts"),
+  mcpServer: () => import("./mcp-server.ts"),
   configured: () => import("./configured.ts"),
   native: () => import("./native.ts"),
 } satisfies Agent;

@@ -14,33 +14,38 @@ import {
 } from "../shared/settings/toml.ts";
 import { eolOf, statementsOf } from "../shared/settings/toml-statements.ts";
 
-/** Settings `[table, key]` in TOML, each on one line. A table that is not there is appended, below a comment that marks it as ours. */
+/**
+ * Settings in TOML, each on one line below the header of its table. A table that is not there is appended, below a comment that marks it
+ * as ours.
+ */
 export const TOML_EDITOR: Editor = {
   get: (text, path) => valueAt(statementsOf(text), path),
   set(text, path, value) {
-    const [table = "", key = ""] = path;
+    const [table, key = ""] = [path.slice(0, -1), path.at(-1)];
     const statements = statementsOf(text);
     const written = `${key} = ${inToml(value)}`;
-    const pairs = statements.filter((one): one is Pair => one.kind === "pair" && fullPath(one)[0] === table);
+    const pairs = statements.filter((one): one is Pair => one.kind === "pair" && isBelow(fullPath(one), table));
     const known = pairs.find((pair) => fullPath(pair).join("\n") === path.join("\n"));
     if (known !== undefined) return splice(text, known.valueStart, known.valueEnd, inToml(value));
-    const spread = pairs.find((pair) => fullPath(pair)[1] === key) ?? pairs.find((pair) => fullPath(pair).length === 1);
-    if (spread !== undefined) throw cannotEdit(text, spread, `${table}.${key}`);
+    const spread = statements.find(
+      (one): one is Pair => one.kind === "pair" && (isBelow(fullPath(one), path) || isBelow(table, fullPath(one))),
+    );
+    if (spread !== undefined) throw cannotEdit(text, spread, path.join("."));
     const eol = eolOf(text);
     const header = headerOf(text, table);
     if (header !== undefined) {
       const isOpen = header.end === text.length && !text.endsWith("\n");
       return splice(text, header.end, header.end, isOpen ? `${eol}${written}` : `${written}${eol}`);
     }
-    const dotted = pairs[0];
-    if (dotted !== undefined) return splice(text, dotted.start, dotted.start, `${table}.${written}${eol}`);
-    const block = [MARK, `[${table}]`, written].join(eol);
+    const dotted = pairs.find((pair) => pair.header === undefined);
+    if (dotted !== undefined) return splice(text, dotted.start, dotted.start, `${named(table)}.${written}${eol}`);
+    const block = [MARKS[table[0] ?? ""], `[${named(table)}]`, written].join(eol);
     if (text === "" || text === "\uFEFF") return `${text}${block}${eol}`;
     // If the text has no line break at its end, add none
     return text.endsWith("\n") ? `${text}${eol}${block}${eol}` : `${text}${eol}${eol}${block}`;
   },
   unset(text, path, original) {
-    const [table = ""] = path;
+    const table = path.slice(0, -1);
     const pair = statementsOf(text).find(
       (one): one is Pair => one.kind === "pair" && fullPath(one).join("\n") === path.join("\n"),
     );
@@ -62,12 +67,21 @@ export const TOML_EDITOR: Editor = {
 
 // --- internal ---
 
-const MARK = "# openhook-otel: the agent's own telemetry, for enable --native";
+/** By the first name of the table. */
+const MARKS: Readonly<Record<string, string>> = {
+  otel: "# openhook-otel: the agent's own telemetry, for enable --native",
+  mcp_servers: "# openhook-otel: answers about cost, for enable --mcp",
+};
 
-const headerOf = (text: string, table: string): Header | undefined =>
+const headerOf = (text: string, table: readonly string[]): Header | undefined =>
   statementsOf(text).find(
-    (one): one is Header => one.kind === "header" && one.path.length === 1 && one.path[0]?.name === table,
+    (one): one is Header => one.kind === "header" && one.path.map(({ name }) => name).join("\n") === table.join("\n"),
   );
+
+const isBelow = (path: readonly string[], above: readonly string[]): boolean =>
+  above.every((name, index) => path[index] === name);
+
+const named = (table: readonly string[]): string => table.map(bare).join(".");
 
 function inToml(value: Json | TomlValue): string {
   if (isTable(value as TomlValue)) {

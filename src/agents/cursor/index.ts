@@ -43,4 +43,5 @@ export default {
   toEntries,
   remarks,
   installer: () => import("./installer.ts"),
+  mcpServer: () => import("./mcp-server.ts"),
 } satisfies Agent;

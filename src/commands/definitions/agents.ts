@@ -38,20 +38,21 @@ export function addAgentCommands(
     .option("--full", "with --dry-run: also all lines of long files that are new or removed", false)
     .option("--statusline", "also show cost, context and limits in the agent's status line", false)
     .option("--native", "also receive the agent's own OpenTelemetry, and join it with its sessions", false)
+    .option("--mcp", "also register the MCP server with which the agent can ask what its work costs", false)
     .option("--forward", "with --native: also if the agent exports elsewhere; that goes on unchanged", false)
     .option("--managed", "as root or administrator: for all users, in the agents' settings for administrators", false)
     .option("--print", "with --managed: print the files, e.g. for an MDM tool, and change nothing", false)
-    .action(async (names: string[], { managed, print, native, forward, ...options }) => {
-      refuseUnfit({ native, forward, ...options }, managed);
-      const [{ enableAndOffer, enableManaged, enableNative }, lookup] = await Promise.all([
+    .action(async (names: string[], { managed, print, native, mcp, forward, ...options }) => {
+      refuseUnfit({ native, mcp, forward, ...options }, managed);
+      const [{ enableAndOffer, enableManaged, enableBeside }, lookup] = await Promise.all([
         import("../set-up.ts"),
         agentLookup(),
       ]);
       if (managed) return done(enableManaged(names, { ...options, print, hookSource }, context, lookup));
       if (print) throw new UserError("E_USAGE", "--print shows the files of --managed; for your settings: --dry-run");
       const enabled = await enableAndOffer(names, { ...options, hookSource }, interruption, context, lookup);
-      if (!native || enabled !== 0) return done(Promise.resolve(enabled));
-      await done(enableNative(names, { ...options, forward }, context, lookup));
+      if (enabled !== 0) return done(Promise.resolve(enabled));
+      await done(enableBeside(names, { native, mcp, forward, ...options }, context, lookup));
     });
 
   program
@@ -65,16 +66,14 @@ export function addAgentCommands(
     .option("--full", "with --dry-run: also all lines of long files that are new or removed", false)
     .option("--everywhere", "also remove registrations of containers and machines that share these settings", false)
     .option("--native", "only the agent's own OpenTelemetry, which enable --native switched on; hooks stay", false)
+    .option("--mcp", "only the MCP server, which enable --mcp registered; hooks stay", false)
     .option("--managed", "as root or administrator: what enable --managed registered for all users", false)
-    .action(async (names: string[], { managed, native, ...options }) => {
-      refuseUnfit({ native, ...options }, managed);
-      const [{ disable, disableManaged, disableNative }, lookup] = await Promise.all([
-        import("../set-up.ts"),
-        agentLookup(),
-      ]);
-      if (native) return done(disableNative(names, options, context, lookup));
-      if (managed) return done(disableManaged(names, options, context, lookup));
-      await done(disable(names, options, context, lookup));
+    .action(async (names: string[], { managed, native, mcp, ...options }) => {
+      refuseUnfit({ native, mcp, ...options }, managed);
+      const [setUp, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
+      if (native || mcp) return done(setUp.disableBeside(names, { native, mcp, ...options }, context, lookup));
+      if (managed) return done(setUp.disableManaged(names, options, context, lookup));
+      await done(setUp.disable(names, options, context, lookup));
     });
 
   program

@@ -5,6 +5,7 @@ import type { FileWrite } from "./file-write.ts";
 import type { HookRunReader } from "./hook-run.ts";
 import type { Installer } from "./installer.ts";
 import type { IntakeFacts } from "./intake-facts.ts";
+import type { McpRegistration } from "./mcp-registration.ts";
 import type { NativeExport } from "./native-export.ts";
 import type { NativeTable } from "./native-table.ts";
 import type { Quirks } from "./quirks.ts";
@@ -114,6 +115,8 @@ export interface Agent extends Quirks {
   readonly installer?: () => Promise<{ default: Installer }>;
   /** Its own OpenTelemetry. Absent: it has none that we know. */
   readonly nativeExport?: () => Promise<{ default: NativeExport }>;
+  /** Where its users register MCP servers. Absent: nowhere that we know and can edit. */
+  readonly mcpServer?: () => Promise<{ default: McpRegistration }>;
   /** What users have added to it. Absent: not known. */
   readonly configured?: () => Promise<{ default: Configured }>;
   /** Which hooks it ran, from its session files. Absent: these do not say it. */

@@ -2,26 +2,22 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readText } from "#agents/shared/native/exporters.ts";
 import { addToReceiver, exportedFile, readReceiver, removeFromReceiver } from "#collect/native/receiver-file.ts";
-import { allRecords, dropBackup, originalOf, recordOf, saveBackup, sha256 } from "#config/backup.ts";
+import { allRecords } from "#config/backup.ts";
 import type { Context } from "#config/context.ts";
-import { missingParent } from "#config/files.ts";
 import { loadConfig } from "#config/load.ts";
 import { knownTarget, refuseLocked, SettingError, setInFile, unsetInFile } from "#config/user-file.ts";
 import type { Agent } from "#core/model/agent.ts";
-import type { NativeAddress, NativeExport, NativeExporter, NativeForward } from "#core/model/native-export.ts";
+import type {
+  NativeAddress,
+  NativeExport,
+  NativeExporter,
+  NativeForward,
+  NativeSettings,
+} from "#core/model/native-export.ts";
 import { UserError } from "#kit/errors.ts";
-import { type DisablePlan, disabledText, planDisable, writeDisable } from "./disable.ts";
 import { isOurs } from "./native-exporters.ts";
-import {
-  apply,
-  edited,
-  emptied,
-  listed,
-  readSettingsFiles,
-  type Scope,
-  type SettingsFile,
-  targetOf,
-} from "./settings.ts";
+import { type EntriesOff, type OwnEntries, planEntriesOff, writeEntries, writeEntriesOff } from "./own-entries.ts";
+import { edited, listed, readSettingsFiles, type SettingsFile, targetOf } from "./settings.ts";
 
 /** What `enable --native` changes for one agent. */
 export interface NativePlan {
@@ -105,49 +101,11 @@ export async function writeNative(plan: NativePlan, context: Context): Promise<N
   }
 }
 
-/** What switching it off changes: each file that has entries of ours, and what is left of it; `undefined`: it is removed. */
-export interface NativeOff {
-  readonly file: SettingsFile;
-  readonly after: Uint8Array | undefined;
-  readonly madeDirectory: string | undefined;
-  /** Nobody has changed the file since. */
-  readonly isUntouched: boolean;
-}
-
 /** @throws UserError if a file cannot be edited; FileError if one cannot be read */
-export async function planNativeOff(agent: Agent, context: Context): Promise<readonly NativeOff[]> {
+export async function planNativeOff(agent: Agent, context: Context): Promise<readonly EntriesOff[]> {
   const settings = (await agent.nativeExport?.())?.default.settings;
-  if (settings === undefined) return [];
-  const dir = nativeBackupDir(context);
-  const records = (await allRecords(dir)).filter((record) => record.agent === agent.source);
-  const paths = new Set([...records.map(({ path }) => path), await settings.path(targetOf(context))]);
-  const files = await readSettingsFiles([...paths]);
-  const changes = await Promise.all(
-    files.map(async (file): Promise<readonly NativeOff[]> => {
-      const { path, bytes, text } = file;
-      if (bytes === undefined || text === undefined) return [];
-      const record = await recordOf(dir, path);
-      const original = record === undefined ? undefined : await originalOf(dir, record);
-      const madeDirectory = record?.madeDirectory;
-      if (record !== undefined && sha256(bytes) === record.afterSha256 && record.existed === (original !== undefined)) {
-        return [{ file, after: original, madeDirectory, isUntouched: true }];
-      }
-      // Settings that do not mention us need not be readable
-      if (record === undefined && !/127\.0\.0\.1:|native[/\\]+files/.test(text)) return [];
-      const left = edited([file], () => settings.remove(text, original?.toString("utf8")));
-      const kept = left === undefined && record?.existed !== false ? emptied(file) : left;
-      const after = kept === undefined ? undefined : Buffer.from(kept);
-      return after?.equals(bytes) ? [] : [{ file, after, madeDirectory, isUntouched: false }];
-    }),
-  );
-  return changes.flat();
+  return settings === undefined ? [] : planEntriesOff(entriesOf(agent, settings, context), context);
 }
-
-/** What `disable` would restore beside the hooks, one line each. */
-export const nativeOffText = async (agent: Agent, context: Context): Promise<string> =>
-  (await planNativeOff(agent, context))
-    .map(({ file }) => `${agent.title}: its own telemetry would no longer come here (${file.path})\n`)
-    .join("");
 
 /** Agents whose settings have entries of ours, or that send to the receiver. */
 export async function nativeSources(context: Context): Promise<readonly string[]> {
@@ -159,45 +117,15 @@ export async function nativeSources(context: Context): Promise<readonly string[]
 /** Restores the agent's settings, and forgets where its telemetry was handed on to. @returns the changed files */
 export async function writeNativeOff(
   agent: Agent,
-  changes: readonly NativeOff[],
+  changes: readonly EntriesOff[],
   context: Context,
 ): Promise<readonly string[]> {
   const { stateDir, configPath } = context.places;
-  for (const { file, after, madeDirectory } of changes) {
-    await apply({ path: file.path, before: file.bytes, after, madeDirectory });
-  }
-  const dir = nativeBackupDir(context);
-  for (const record of await allRecords(dir)) if (record.agent === agent.source) await dropBackup(dir, record.path);
+  const paths = await writeEntriesOff({ agent, backups: nativeBackupDir(context) }, changes);
   const receiver = readReceiver(stateDir);
   if (receiver?.agents.includes(agent.source)) await removeFromReceiver(stateDir, agent.source);
   await unsetInFile(`native.forward.${agent.source}`, configPath).catch(() => false);
-  return changes.map(({ file }) => file.path);
-}
-
-/**
- * Undoes `enable` in one scope, and in the user's settings `enable --native` too. Both can have changed the same file: the later change
- * is undone first, so that each finds the file as it left it, and restores it byte for byte.
- *
- * @param plan of the hooks; `undefined`: there are none to remove
- * @returns what was done, in lines
- */
-export async function disableOne(
-  agent: Agent,
-  plan: DisablePlan | undefined,
-  scope: Scope,
-  context: Context,
-  everywhere = false,
-): Promise<string> {
-  const isUsers = scope === "user";
-  const off = async () => (isUsers ? writeNativeOff(agent, await planNativeOff(agent, context), context) : []);
-  const isLast = isUsers && (await planNativeOff(agent, context)).some(({ isUntouched }) => isUntouched);
-  const paths = isLast ? [...(await off())] : [];
-  if (plan !== undefined) {
-    await writeDisable(isLast ? await planDisable(plan, scope, context, everywhere) : plan, context);
-  }
-  paths.push(...(await off()));
-  const lines = paths.map((path) => `  its own telemetry no longer comes here, restored ${path}\n`);
-  return `${plan === undefined ? "" : disabledText(plan)}${lines.join("")}`;
+  return paths;
 }
 
 // --- internal ---
@@ -234,34 +162,19 @@ async function withText(
   return { ...plan, after };
 }
 
-async function writeFile(plan: NativePlan, context: Context): Promise<void> {
-  const { agent, native, file, after } = plan;
-  if (file === undefined || after === undefined || !isNativeNew(plan)) return;
-  const dir = nativeBackupDir(context);
-  const { path, bytes, text } = file;
-  const record = await recordOf(dir, path);
-  const former = record === undefined ? undefined : await originalOf(dir, record);
-  const isUntouched = record !== undefined && bytes !== undefined && sha256(bytes) === record.afterSha256;
-  const without = text === undefined ? undefined : native.settings?.remove(text, former?.toString("utf8"));
-  const original = isUntouched ? former : record === undefined ? bytes : without && Buffer.from(without);
-  const madeDirectory = record?.madeDirectory ?? (await missingParent(path));
-  const made = madeDirectory === undefined ? {} : { madeDirectory };
-  const next = { path, afterSha256: sha256(after), at: new Date(context.now()).toISOString(), agent: agent.source };
-  await saveBackup(dir, { ...next, scope: "user", ...made }, original || undefined);
-  try {
-    await apply({
-      path,
-      before: bytes,
-      after: Buffer.from(after),
-      madeDirectory,
-      modes: { mode: 0o600, dirMode: 0o700 },
-    });
-  } catch (error) {
-    if (record === undefined) await dropBackup(dir, path);
-    else await saveBackup(dir, record, former);
-    throw error;
-  }
+async function writeFile({ agent, native, file, after }: NativePlan, context: Context): Promise<void> {
+  const { settings } = native;
+  if (settings === undefined || file === undefined || after === undefined || file.text === after) return;
+  await writeEntries(entriesOf(agent, settings, context), file, after, context);
 }
+
+const entriesOf = (agent: Agent, { path, remove }: NativeSettings, context: Context): OwnEntries => ({
+  agent,
+  backups: nativeBackupDir(context),
+  path,
+  remove,
+  mark: /127\.0\.0\.1:|native[/\\]+files/,
+});
 
 function kept({ title }: Agent, { endpoint, where }: NativeExporter, canForward: boolean): UserError {
   const how = canForward ? "; --forward lets it send to openhook-otel, which hands all of it on unchanged" : "";

@@ -15,6 +15,7 @@ import { installedFolders, readHookPathOf, statusLinePathOf } from "./hook-progr
 import { isManaged, managedFiles } from "./managed.ts";
 import { managedFolderOf } from "./managed-places.ts";
 import { managedProgramFiles } from "./managed-program.ts";
+import { mcpSources } from "./mcp-server.ts";
 import { nativeSources } from "./native.ts";
 import { type AgentLookup, forEachAgent, type InstallableAgent, installableAgents, listed } from "./settings.ts";
 import { RECORDED_AS, wrapperPathOf, wrappersHere } from "./wrappers.ts";
@@ -27,6 +28,8 @@ export interface UninstallPlan {
   readonly failed: readonly string[];
   /** Agents that send their own telemetry to us. */
   readonly native: readonly Agent[];
+  /** Agents that have our MCP server. */
+  readonly mcp: readonly Agent[];
   readonly wrappers: readonly string[];
   /** The hook program, its configuration, and the programs for wrappers and status lines, as far as they exist. */
   readonly programs: readonly string[];
@@ -75,7 +78,8 @@ export async function planUninstall(
   return {
     registrations: plans.filter(({ plan }) => plan.enabled),
     failed,
-    native: await nativeAgents(context, agents),
+    native: await agentsOf(await nativeSources(context), agents),
+    mcp: await agentsOf(await mcpSources(context), agents),
     wrappers: await wrappersHere(context),
     programs: [
       places.hookPath,
@@ -101,6 +105,7 @@ export function planLines(plan: UninstallPlan, isPurge: boolean): readonly strin
       return `the hooks of ${registration.agent.title} ${where}${project === undefined ? "" : ` in ${project}`}`;
     }),
     ...plan.native.map(({ title }) => `the settings of ${title} that send its own telemetry to openhook-otel`),
+    ...plan.mcp.map(({ title }) => `the MCP server in the settings of ${title}`),
     ...plan.wrappers.map((path) => `the wrapper ${path}`),
     ...(plan.programs.length > 0 ? [`the hook program: ${listed(plan.programs)}`] : []),
     ...plan.copies.map((folder) => `the copy of this program in ${folder}`),
@@ -147,10 +152,8 @@ export async function removeSettings({ configPath }: Pick<Places, "configPath">)
 
 // --- internal ---
 
-async function nativeAgents(context: Context, agents: AgentLookup): Promise<readonly Agent[]> {
-  const sources = await nativeSources(context);
-  return (await agents.list()).filter(({ source }) => sources.includes(source));
-}
+const agentsOf = async (sources: readonly string[], agents: AgentLookup): Promise<readonly Agent[]> =>
+  (await agents.list()).filter(({ source }) => sources.includes(source));
 
 async function registrationsToCheck(context: Context, agents: AgentLookup) {
   const records = (await allRecords(context.places.backupDir)).filter(({ agent }) => agent !== RECORDED_AS);

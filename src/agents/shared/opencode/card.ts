@@ -8,7 +8,7 @@ import type { Variant } from "./variant.ts";
 
 /** What differs between the cards of variants. */
 type Own = Required<Pick<Agent, "docs" | "own" | "transcript" | "installer">> &
-  Pick<Agent, "configured" | "native" | "nativeExport"> & { readonly versions: string };
+  Pick<Agent, "configured" | "mcpServer" | "native" | "nativeExport"> & { readonly versions: string };
 
 /** The card of OpenCode or of a program that is built from its code. */
 export function variantCard(variant: Variant, { versions, ...own }: Own) {
