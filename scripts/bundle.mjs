@@ -238,7 +238,7 @@ const OPTIONS = {
   alias: {
     debug: join(ROOT, "src", "send", "network", "silent-debug.ts"),
     "@grpc/proto-loader": join(ROOT, "src", "send", "network", "no-proto-loader.ts"),
-    "@modelcontextprotocol/server/_shims": join(ROOT, "src", "commands", "mcp", "no-validator.ts"),
+    "@modelcontextprotocol/server/_shims": join(ROOT, "src", "commands", "mcp-no-validator.ts"),
   },
   minifySyntax: true,
   minifyWhitespace: true,

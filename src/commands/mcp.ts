@@ -4,11 +4,11 @@ import PQueue from "p-queue";
 import type { Context } from "#config/context.ts";
 import { UserError } from "#kit/errors.ts";
 import { VERSION } from "#kit/version.ts";
-import { answerText } from "./mcp/answers.ts";
-import { brought } from "./mcp/ask.ts";
-import { startedBy } from "./mcp/session.ts";
-import { shownTo } from "./mcp/tool.ts";
-import { TOOLS } from "./mcp/tools.ts";
+import { answerText } from "./mcp-answers.ts";
+import { brought } from "./mcp-ask.ts";
+import { startedBy } from "./mcp-session.ts";
+import { shownTo } from "./mcp-tool.ts";
+import { TOOLS } from "./mcp-tools.ts";
 import type { RefreshOption } from "./refreshed.ts";
 
 interface McpOptions extends RefreshOption {

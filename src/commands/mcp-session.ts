@@ -10,8 +10,8 @@ import type { ProcessKey } from "#store/session-processes.ts";
 import { namedSession } from "#store/sessions/find-session.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
 import { type StoredSession, sessionById } from "#store/sessions.ts";
-import { type Fields, pick } from "./answers.ts";
-import type { Asking } from "./ask.ts";
+import { type Fields, pick } from "./mcp-answers.ts";
+import type { Asking } from "./mcp-ask.ts";
 
 /** The session that is meant, by `<source>/<id>`, and how it is known; or why that is unknown, with those that it may be. */
 export type Meant =

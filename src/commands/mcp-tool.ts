@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { ProcessKey } from "#store/session-processes.ts";
-import { type Fields, fieldsOf } from "./answers.ts";
-import type { Asking } from "./ask.ts";
+import { type Fields, fieldsOf } from "./mcp-answers.ts";
+import type { Asking } from "./mcp-ask.ts";
 
 /** A tool as a client sees it, and its answer. */
 export interface Tool {

@@ -1,6 +1,6 @@
-import { BUDGET, FINDINGS, REPORT, SESSIONS } from "./list-tools.ts";
-import { BREAKDOWN, COST } from "./session-tools.ts";
-import type { Tool } from "./tool.ts";
+import { BUDGET, FINDINGS, REPORT, SESSIONS } from "./mcp-list-tools.ts";
+import { BREAKDOWN, COST } from "./mcp-session-tools.ts";
+import type { Tool } from "./mcp-tool.ts";
 
 /**
  * The tools of `openhook-otel mcp`. Each asks a command for its JSON and answers with a part of it, named member by member: what is in no
