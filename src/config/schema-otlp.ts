@@ -39,7 +39,7 @@ const headersFile = (what: string) =>
   text("absolutePath").min(1).optional().describe(what).register(about, { filesOnly: true });
 
 /** Settings of all signals. */
-export const general = {
+const general = {
   endpoint: endpoint
     .optional()
     .describe(
@@ -72,7 +72,7 @@ export const general = {
 };
 
 /** Settings of one signal. */
-export const own = (signal: OtlpSignal) => ({
+const own = (signal: OtlpSignal) => ({
   enabled: z.boolean().default(true).describe(`Whether ${signal} are exported.`),
   endpoint: endpoint
     .optional()
@@ -93,3 +93,39 @@ export const own = (signal: OtlpSignal) => ({
   clientCertificate: path.optional().describe(`Client certificate for ${signal}; otherwise otlp.clientCertificate.`),
   clientKey: path.optional().describe(`Key of the client certificate for ${signal}; otherwise otlp.clientKey.`),
 });
+
+/** Where everything is exported to. */
+export const otlp = z
+  .strictObject({
+    ...general,
+    traces: z.strictObject(own("traces")).prefault({}).describe("Overrides for traces."),
+    metrics: z
+      .strictObject({
+        ...own("metrics"),
+        temporality: z
+          .enum(["cumulative", "delta"])
+          .default("cumulative")
+          .describe(
+            "cumulative: totals since the start of each series (for Prometheus); delta: changes since the last export.",
+          ),
+      })
+      .prefault({})
+      .describe("Overrides for metrics."),
+    logs: z.strictObject(own("logs")).prefault({}).describe("Overrides for log records, see logs."),
+    maxSpansPerRequest: z
+      .int()
+      .min(1)
+      .max(10_000)
+      .default(512)
+      .describe("Maximum number of spans or log records in one request."),
+    maxBytesPerRequest: z
+      .int()
+      .min(1_000)
+      .max(50_000_000)
+      .default(3_000_000)
+      .describe("Maximum size of a request body before compression, in bytes.")
+      .register(about, { unit: "bytes" }),
+    concurrency: z.int().min(1).max(16).default(2).describe("Maximum number of concurrent requests."),
+  })
+  .prefault({})
+  .describe("Where traces, metrics and log records are exported to.");

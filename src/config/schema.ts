@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { CAPTURE_LEVELS } from "#core/model/capture.ts";
 import { ENVELOPE_TEXTS } from "#core/model/envelope-types.ts";
-import { about, endpoint, general, headers, own, path, text } from "./schema-otlp.ts";
+import { about, endpoint, headers, otlp, path, text } from "./schema-otlp.ts";
 import { FORWARD_PROTOCOLS } from "./setting.ts";
 
 export { about };
@@ -14,40 +14,7 @@ const amount = z.int().min(1).max(10_000_000);
  * table, checks, docs/settings.md and the JSON Schema are derived from it.
  */
 export const Config = z.strictObject({
-  otlp: z
-    .strictObject({
-      ...general,
-      traces: z.strictObject(own("traces")).prefault({}).describe("Overrides for traces."),
-      metrics: z
-        .strictObject({
-          ...own("metrics"),
-          temporality: z
-            .enum(["cumulative", "delta"])
-            .default("cumulative")
-            .describe(
-              "cumulative: totals since the start of each series (for Prometheus); delta: changes since the last export.",
-            ),
-        })
-        .prefault({})
-        .describe("Overrides for metrics."),
-      logs: z.strictObject(own("logs")).prefault({}).describe("Overrides for log records, see logs."),
-      maxSpansPerRequest: z
-        .int()
-        .min(1)
-        .max(10_000)
-        .default(512)
-        .describe("Maximum number of spans or log records in one request."),
-      maxBytesPerRequest: z
-        .int()
-        .min(1_000)
-        .max(50_000_000)
-        .default(3_000_000)
-        .describe("Maximum size of a request body before compression, in bytes.")
-        .register(about, { unit: "bytes" }),
-      concurrency: z.int().min(1).max(16).default(2).describe("Maximum number of concurrent requests."),
-    })
-    .prefault({})
-    .describe("Where traces, metrics and log records are exported to."),
+  otlp,
   outbox: z
     .strictObject({
       maxAgeDays: z

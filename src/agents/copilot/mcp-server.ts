@@ -1,4 +1,4 @@
-// https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot, and the program 1.0.102, read and run 2026-11-30
+// https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot, read 2026-11-30, not run
 
 import { join } from "node:path";
 import { jsonServer } from "../shared/mcp/server.ts";
