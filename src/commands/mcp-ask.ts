@@ -2,9 +2,9 @@ import type { Context } from "#config/context.ts";
 import { isoTime } from "#kit/text/figures.ts";
 import { recentSessions } from "#store/queries.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
+import type { Fields } from "./mcp-answers.ts";
 import { type ReadContext, type RefreshOption, refreshed } from "./refreshed.ts";
 import { drainForPage } from "./view-drains.ts";
-import type { Fields } from "./mcp-answers.ts";
 
 /** What every tool of the MCP server gets. */
 export interface Asking {

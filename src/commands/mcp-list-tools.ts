@@ -3,13 +3,13 @@ import { findChanges } from "#show/report/find-change.ts";
 import { MIN_HISTORY_DAYS } from "#show/report/forecast.ts";
 import { DIMENSIONS } from "#show/report/query.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
+import { FIGURES, fieldsOf, first, listOf, pick } from "./mcp-answers.ts";
+import { type Asking, documentOf } from "./mcp-ask.ts";
+import { filters, limit, placeIn, range, TOP, text, tool } from "./mcp-tool.ts";
 import { insights } from "./read-one.ts";
 import { report } from "./report.ts";
 import { sessions } from "./sessions.ts";
 import { showChange } from "./show-change.ts";
-import { FIGURES, fieldsOf, first, listOf, pick } from "./mcp-answers.ts";
-import { type Asking, documentOf } from "./mcp-ask.ts";
-import { filters, limit, placeIn, range, TOP, text, tool } from "./mcp-tool.ts";
 
 export const REPORT = tool({
   name: "report",

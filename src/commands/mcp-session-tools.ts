@@ -3,13 +3,13 @@ import { readRepository } from "#config/repository/read.ts";
 import { UserError } from "#kit/errors.ts";
 import { pullRequestOf } from "#show/report/find-change.ts";
 import { withOpenStore } from "#store/sessions/open-store.ts";
-import { namedChange } from "./named-change.ts";
-import { explain } from "./read-one.ts";
-import { showChange } from "./show-change.ts";
 import { dearest, FIGURES, type Fields, fieldsOf, first, listOf, pick } from "./mcp-answers.ts";
 import { type Asking, documentOf } from "./mcp-ask.ts";
 import { type Meant, meantSession } from "./mcp-session.ts";
 import { placeIn, TOP, text, tool } from "./mcp-tool.ts";
+import { namedChange } from "./named-change.ts";
+import { explain } from "./read-one.ts";
+import { showChange } from "./show-change.ts";
 
 export const COST = tool({
   name: "cost",

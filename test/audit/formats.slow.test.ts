@@ -121,7 +121,7 @@ test("events in OCSF are valid for the schemas of their classes and of the profi
 });
 
 /** Arguments: the folder of the packages, a file with one event per line. Prints a JSON list of errors. */
-const CHECK_OCSF = String.raw`import json
+const CHECK_OCSF = `import json
 import sys
 from pathlib import Path
 

@@ -9,7 +9,6 @@ import { play } from "./play.ts";
 import { PRICES } from "./prices.ts";
 import { claudeCode } from "./programs/claude-code.ts";
 import { codex } from "./programs/codex.ts";
-import { copilot } from "./programs/copilot.ts";
 import { geminiCli } from "./programs/gemini-cli.ts";
 import { opencode } from "./programs/opencode.ts";
 import { type Program, toolsOf } from "./programs/program.ts";
@@ -19,7 +18,7 @@ import { qwenCode } from "./programs/qwen-code.ts";
 
 const CACHE = resolve(process.env["OPENHOOK_LIVE_CACHE"] ?? join(ROOT, "node_modules", ".cache", "openhook-live"));
 
-const PROGRAMS: readonly Program[] = [claudeCode, codex, geminiCli, copilot, opencode, qwenCode];
+const PROGRAMS: readonly Program[] = [claudeCode, codex, geminiCli, opencode, qwenCode];
 /** Users allow it in a dialog, or in the settings. */
 const MORE: Readonly<Record<string, readonly string[]>> = { "claude-code": ["--allowedTools", "mcp__openhook-otel"] };
 /** They write the tokens of a call down when its tools have run: until then they are unknown. */
@@ -42,7 +41,7 @@ test.each(PROGRAMS.map((program) => [program.source, program] as const))("%s", a
   const place = { project, model: program.model };
   const asks = program.extensions?.calls?.("openhook-otel", "cost", {}) ?? [];
   const usage = { input: 5003, output: 21 };
-  const command = `${process.execPath} ${PROGRAM} report session --json --no-refresh > ${home}/asked.json`;
+  const command = `${process.execPath} ${PROGRAM} report session --json --no-refresh > asked.json`;
   const script = {
     main: [
       { tools: [asks].flat(), usage },
@@ -70,7 +69,7 @@ test.each(PROGRAMS.map((program) => [program.source, program] as const))("%s", a
   const report = JSON.parse(await machine.openhook("report", "session", "--json"));
   const known = LATER.includes(source) ? { calls_without_usage: 1, cost_usd: null, input: null } : usage;
   expect(answer).toMatchObject({ known_by: "process", source, ...known, model_calls: 1 });
-  const [row, ...others] = JSON.parse(readFileSync(join(home, "asked.json"), "utf8")).rows;
+  const [row, ...others] = JSON.parse(readFileSync(join(project, "asked.json"), "utf8")).rows;
   expect(others).toEqual([]);
   const { session, cost_usd, input, output, cache_read, model_calls, unpriced_calls } = row;
   expect(answer).toMatchObject({ cost_usd, input, output, cache_read, model_calls, unpriced_calls });
