@@ -87,7 +87,7 @@ test("events lost to a full disk: number and time, before and after a drain coun
       lost_last: expect.stringMatching(/^20\d\d-/),
     });
     expect(text).toMatch(/2 events lost because the disk of .+ was full, the last one \S+ m?s ago; /);
-    expect(facts.self.dropped).toEqual({ retention: 0 });
+    expect(facts.self.dropped).toEqual({ retention: 0, rejected: 0 });
     expect(findings.filter(({ text: line }) => line.startsWith("2 events lost because the disk"))).toMatchObject([
       { level: "remark", todo: expect.stringMatching(/^free disk space there/) },
     ]);
