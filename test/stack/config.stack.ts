@@ -22,6 +22,7 @@ const ENV = {
   OPENHOOK_TOKENS_FILE: join(folder, "tokens"),
   OPENHOOK_TIER_2: "[127.0.0.1:4317, 127.0.0.2:4317]",
   OPENHOOK_BACKEND: "https://backend.example.com",
+  OPENHOOK_LOKI: "https://loki.example.com",
   OPENHOOK_KAFKA: "[kafka.example.com:9092]",
 };
 writeFileSync(ENV.OPENHOOK_TOKENS_FILE, "a-token\n");
@@ -45,7 +46,18 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   "gateway to Jaeger, Prometheus scrapes": [...GATEWAY, "outputs/jaeger.yaml", "outputs/prometheus-scrape.yaml"],
   "gateway to Tempo and Prometheus": [...GATEWAY, ...OUTPUTS],
   "gateway to any OTLP backend": [...GATEWAY, "outputs/otlp.yaml"],
-  "gateway to everything at once": [...GATEWAY, ...readdirSync(shipped("outputs")).map((name) => `outputs/${name}`)],
+  "gateway to any OTLP backend, with log records": [
+    ...GATEWAY,
+    "logs.yaml",
+    "outputs/otlp.yaml",
+    "outputs/otlp-logs.yaml",
+  ],
+  "gateway with log records to Loki": [...GATEWAY, "logs.yaml", ...OUTPUTS, "outputs/loki.yaml"],
+  "gateway to everything at once": [
+    ...GATEWAY,
+    "logs.yaml",
+    ...readdirSync(shipped("outputs")).map((name) => `outputs/${name}`),
+  ],
   "gateway that keeps the agents' own telemetry apart": [...GATEWAY, "native.yaml", ...OUTPUTS],
   "first tier": [...GATEWAY, "gateway-scaled/tier-1.yaml"],
   "first tier to Kafka": [...GATEWAY, "gateway-scaled/tier-1-kafka.yaml"],
