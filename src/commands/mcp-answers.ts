@@ -1,6 +1,6 @@
 import { UserError } from "#kit/errors.ts";
 
-/** A JSON object, of which nothing is known. */
+/** Any JSON object. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** The members of a row that are about cost and tokens. Unknown is `null`; the last three say how much of it is unknown. */
@@ -29,7 +29,7 @@ export const fieldsOf = (value: unknown): Fields =>
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /**
- * An answer as text for a model. It is never long: lists are limited by whoever makes it, and so are names by the store.
+ * An answer as text for a model. It is short: the tools limit their lists, and the store limits names.
  *
  * @throws UserError if it is too long nevertheless
  */

@@ -72,7 +72,7 @@ function noteInputs(
   }
 }
 
-/** Secrets are removed at every level. The digest is that of the text without them: nobody who has the key can guess them either. */
+/** Secrets are removed at every level. The digest is that of the redacted text, so nobody can guess a secret, even with the key. */
 function inputOf(
   drain: CaptureContext,
   found: readonly FoundTarget[],
@@ -136,7 +136,7 @@ function recordOf(facts: SessionFacts, call: ToolCall, action: AuditAction): Aud
     session: facts.sessionId,
     call: call.callId,
     ...(call.agentId !== undefined && { subagent: call.agentId }),
-    // Whoever decided: a call that ran was allowed
+    // A call that ran was allowed, whoever decided it
     decision: decided === "denied" ? "denied" : decided === "allow" || hasRun ? "allowed" : null,
     decidedBy: native?.decidedBy ?? (native?.byUser === true ? "user" : null),
     outcome: status,

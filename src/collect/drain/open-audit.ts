@@ -16,7 +16,7 @@ export async function openAudit(drain: CaptureContext): Promise<Audit> {
 
 /**
  * The key of digests: the organisation's, or that of this machine, which is made when it is first needed. It is in a file of its own and
- * never in the store, so that who gets the store cannot guess what was digested.
+ * never in the store: somebody who gets the store cannot guess the texts behind the digests.
  *
  * @returns `undefined` if the key cannot be used; the machine's does not replace the organisation's
  */
