@@ -10,6 +10,7 @@ import {
   namedAgents,
   withUserErrors,
 } from "#setup/registration/settings.ts";
+import { removeBeside } from "./remove-beside.ts";
 
 interface McpRegisterOptions {
   readonly dryRun: boolean;
@@ -52,29 +53,18 @@ export const enableMcp = (
 /** `openhook-otel disable --mcp`: removes our MCP server from the agents' settings; hooks stay. */
 export const disableMcp = (
   names: readonly string[],
-  { dryRun, full }: McpRegisterOptions,
+  options: McpRegisterOptions,
   context: Context,
   agents: AgentLookup,
-): Promise<number> =>
-  withUserErrors(async () => {
-    const isNamed = names.length > 0;
-    const sources = await mcpSources(context);
-    const all = isNamed
-      ? (await namedAgents(names, "user", agents)).map(({ agent }) => agent)
-      : (await agents.list()).filter(({ source }) => sources.includes(source));
-    if (all.length === 0) context.stdout.write("No agent has the MCP server of openhook-otel.\n");
-    const done = await forEachAgent(all, isNamed ? undefined : complainTo(context), async (agent) => {
-      const changes = await planMcpOff(agent, context);
-      if (dryRun) {
-        for (const { file, after } of changes)
-          context.stdout.write(diffOfFile(file, { path: file.path, text: after?.toString() }, full === true));
-        return;
-      }
-      const paths = await writeMcpOff(agent, changes, context);
-      const text =
-        paths.length > 0 ? `no longer has the MCP server, restored ${listed(paths)}` : "did not have the MCP server";
-      context.stdout.write(`${agent.title} ${text}\n`);
-    });
-    if (dryRun) context.stdout.write("Dry run: nothing was written.\n");
-    return done.length === all.length ? 0 : 1;
-  });
+): Promise<number> => removeBeside(REMOVAL, names, options, context, agents);
+
+// --- internal ---
+
+const REMOVAL: Parameters<typeof removeBeside>[0] = {
+  sources: mcpSources,
+  none: "No agent has the MCP server of openhook-otel.\n",
+  plan: planMcpOff,
+  write: writeMcpOff,
+  text: ({ title }, _, paths) =>
+    `${title} ${paths.length > 0 ? `no longer has the MCP server, restored ${listed(paths)}` : "did not have the MCP server"}\n`,
+};

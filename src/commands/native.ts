@@ -20,6 +20,7 @@ import {
   namedAgents,
   withUserErrors,
 } from "#setup/registration/settings.ts";
+import { removeBeside } from "./remove-beside.ts";
 
 interface NativeOptions {
   readonly dryRun: boolean;
@@ -57,33 +58,20 @@ export const enableNative = (
 /** `openhook-otel disable --native`: restores the agents' settings for their own OpenTelemetry; hooks stay. */
 export const disableNative = (
   names: readonly string[],
-  { dryRun, full }: NativeOptions,
+  options: NativeOptions,
   context: Context,
   agents: AgentLookup,
-): Promise<number> =>
-  withUserErrors(async () => {
-    const isNamed = names.length > 0;
-    const sources = await nativeSources(context);
-    const all = isNamed
-      ? (await namedAgents(names, "user", agents)).map(({ agent }) => agent)
-      : (await agents.list()).filter(({ source }) => sources.includes(source));
-    if (all.length === 0) context.stdout.write("No agent sends its own telemetry to openhook-otel.\n");
-    const done = await forEachAgent(all, isNamed ? undefined : complainTo(context), async (agent) => {
-      const changes = await planNativeOff(agent, context);
-      if (dryRun) {
-        for (const { file, after } of changes)
-          context.stdout.write(diffOfFile(file, { path: file.path, text: after?.toString() }, full === true));
-        return;
-      }
-      const paths = await writeNativeOff(agent, changes, context);
-      const text = switchedOffText(sources.includes(agent.source), paths);
-      context.stdout.write(`${agent.title}: ${text}\n${await reminder(agent)}`);
-    });
-    if (dryRun) context.stdout.write("Dry run: nothing was written.\n");
-    return done.length === all.length ? 0 : 1;
-  });
+): Promise<number> => removeBeside(REMOVAL, names, options, context, agents);
 
 // --- internal ---
+
+const REMOVAL: Parameters<typeof removeBeside>[0] = {
+  sources: nativeSources,
+  none: "No agent sends its own telemetry to openhook-otel.\n",
+  plan: planNativeOff,
+  write: writeNativeOff,
+  text: async (agent, wasOn, paths) => `${agent.title}: ${switchedOffText(wasOn, paths)}\n${await reminder(agent)}`,
+};
 
 /** Found on this machine. */
 const presentWithNative = (context: Context, { list, find }: AgentLookup) =>
